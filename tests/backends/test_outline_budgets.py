@@ -73,10 +73,8 @@ def size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def text_at(
-    budget: int, source: str = SHOP, query: str | None = None, *, economical: bool = False
-) -> str:
-    return format_outline(outline_of("shop.py", source, query), budget, economical=economical)
+def text_at(budget: int, source: str = SHOP, query: str | None = None) -> str:
+    return format_outline(outline_of("shop.py", source, query), budget)
 
 
 @given(st.integers(0, 1 << 30), st.integers(1, 12_000), st.sampled_from(["", "a budget of lines"]))
@@ -120,7 +118,7 @@ def test_every_name_of_a_real_file_is_in_its_outline_at_the_default_budget() -> 
     lost = []
     for path in real_files():
         outline = outline_of(path.name, path.read_text("utf-8", "replace"))
-        text = format_outline(outline, OUTLINE_BUDGET, economical=True)
+        text = format_outline(outline, OUTLINE_BUDGET)
         words = set(re.findall(r"\w+", text))
         names = [
             one.symbol.name
@@ -161,7 +159,7 @@ def test_an_outline_says_what_is_left_out_and_which_budget_shows_all() -> None:
     assert text.endswith(f"(left out: some docstrings; budget {enough} shows all)"), text
     assert text_at(size(whole)) == whole
     large = SHOP + "".join(f"\ndef function_{n}(argument: int): ...\n" for n in range(90))
-    text = text_at(OUTLINE_BUDGET, large, economical=True)
+    text = text_at(OUTLINE_BUDGET, large)
     enough = int(re.findall(r"budget (\d+) shows all", text)[0])
     assert text_at(enough, large) == format_outline(outline_of("shop.py", large))
     assert text_at(enough - 1, large) != format_outline(outline_of("shop.py", large))
@@ -179,11 +177,11 @@ def test_a_budget_that_is_asked_for_is_filled(seed: int, budget: int) -> None:
 
 def test_details_have_less_room_than_names_by_default_and_as_much_as_is_asked_for() -> None:
     source = "".join(f"def function_{n}(argument: int): ...\n" for n in range(200))
-    text = text_at(OUTLINE_BUDGET, source, economical=True)
+    text = text_at(OUTLINE_BUDGET, source)
     assert OUTLINE_DETAILS < size(text) <= OUTLINE_BUDGET
     assert "function_0 1, function_1 2, " in text
     assert "function_199 200\n" in text
-    asked = text_at(OUTLINE_BUDGET, source)
+    asked = text_at(int(OUTLINE_BUDGET), source)
     assert "1 def function_0(argument)\n" in asked
     assert "function_199 200\n" in asked
     assert "(left out: some signatures; budget " in asked
@@ -201,7 +199,7 @@ def test_of_the_largest_class_members_are_counted() -> None:
 
 def test_the_name_of_a_class_as_a_question_is_answered_with_the_class() -> None:
     large = SHOP + "".join(f"\ndef function_{n}(argument: int): ...\n" for n in range(90))
-    assert text_at(OUTLINE_BUDGET, large, "Cart", economical=True).split("\n")[1:] == [
+    assert text_at(OUTLINE_BUDGET, large, "Cart").split("\n")[1:] == [
         "imports os",
         "8-22 class Cart  # What a customer wants.",
         "  11 limit = 3",
@@ -213,7 +211,7 @@ def test_the_name_of_a_class_as_a_question_is_answered_with_the_class() -> None:
 
 
 def test_a_question_is_answered_with_what_matches_it() -> None:
-    text = text_at(OUTLINE_BUDGET, query="the sum of prices is wrong at a rate", economical=True)
+    text = text_at(OUTLINE_BUDGET, query="the sum of prices is wrong at a rate")
     assert text.split("\n")[1:] == [
         "8-22 class Cart",
         "  13-15 def total(self, rate)",
@@ -235,7 +233,7 @@ def test_a_name_in_the_question_comes_first() -> None:
 
 @pytest.mark.parametrize("query", ["zebra", "???", "…"])
 def test_a_question_about_something_else_gets_the_whole_outline(query: str) -> None:
-    text = text_at(OUTLINE_BUDGET, query=query, economical=True)
+    text = text_at(OUTLINE_BUDGET, query=query)
     assert "def pay(" in text
     assert text.endswith("(nothing here has words of the question)")
 
@@ -274,8 +272,5 @@ def test_an_outline_that_hides_nothing_is_not_called_brief() -> None:
     for count in range(1, 80):
         functions = (f"def function_{n}(one, two): ...\n\n\n" for n in range(count))
         outline = access_to({"a.py": "".join(functions)}).get_outline("a.py")
-        shown, whole = (
-            format_outline(outline, OUTLINE_BUDGET, economical=True),
-            format_outline(outline, None),
-        )
+        shown, whole = format_outline(outline, OUTLINE_BUDGET), format_outline(outline, None)
         assert "(brief; " not in shown or shown.partition("\n(brief; ")[0] != whole

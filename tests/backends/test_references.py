@@ -21,7 +21,7 @@ from foldline.backends import (
 )
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.base.path_kinds import is_test_path
-from foldline.backends.formatting.budget import REFERENCES_BUDGET, REFERENCES_DETAILS
+from foldline.backends.formatting.budget import REFERENCES_BUDGET, REFERENCES_DETAILS, DefaultBudget
 from foldline.backends.formatting.reference_text import page_references
 from foldline.backends.models import References
 from foldline.backends.outlines.parsing import Parsed, Parsing, Refused
@@ -511,11 +511,11 @@ def test_many_uses_are_folded_by_file_and_by_definition() -> None:
     assert (len(page), page.cursor) == (21, None)
     assert "  4 call in show: a = Cart(rows)" in text
     assert text == format_references(access.find_references("Cart"))
-    few = format_references(access.find_references("Cart", budget=900, economical=True))
+    few = format_references(access.find_references("Cart", budget=DefaultBudget(900)))
     assert "Cart(rows)" not in few
     assert "views/v4.py: 1 import; 4, 5 call, 5 read in show\n" in few
     assert few.endswith(f"(budget {len(text)} shows the code)")
-    small = access.find_references("Cart", "views/v4.py", budget=900, economical=True)
+    small = access.find_references("Cart", "views/v4.py", budget=DefaultBudget(900))
     assert "  4 call in show: a = Cart(rows)" in format_references(small)
     assert len(format_references(small)) <= REFERENCES_DETAILS < len(text)
     asked = format_references(access.find_references("Cart", budget=900))
@@ -529,13 +529,11 @@ def test_many_uses_are_folded_by_file_and_by_definition() -> None:
 def test_by_default_tests_are_numbers_beside_other_uses_and_named_within_a_scope() -> None:
     tests = "".join(f"def test_{n}():\n    Cart()\n    Cart()\n" for n in range(9))
     access = access_to({**USES, "tests/test_shop.py": f"from shop import Cart\n{tests}"})
-    beside = format_references(
-        access.find_references("Cart", budget=REFERENCES_BUDGET, economical=True)
-    )
+    beside = format_references(access.find_references("Cart", budget=REFERENCES_BUDGET))
     numbers = ", ".join(str(line) for n in range(9) for line in (3 * n + 3, 3 * n + 4))
     assert f"tests/test_shop.py (test): 1 import, {numbers} call\n" in beside
     assert "views/v4.py: 1 import; 4, 5 call, 5 read in show\n" in beside
-    alone = access.find_references("Cart", "tests", budget=REFERENCES_BUDGET, economical=True)
+    alone = access.find_references("Cart", "tests", budget=REFERENCES_BUDGET)
     assert "(test): 1 import; 3, 4 call in test_0; 6, 7 in test_1; 9" in format_references(alone)
 
 

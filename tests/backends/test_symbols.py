@@ -7,7 +7,7 @@ import re
 import pytest
 
 from foldline.backends import AmbiguousSymbolError, SymbolNotFoundError, errors
-from foldline.backends.formatting.budget import SYMBOL_BUDGET, SYMBOL_MATCHES
+from foldline.backends.formatting.budget import SYMBOL_BUDGET, SYMBOL_MATCHES, DefaultBudget
 from foldline.backends.text import format_symbol
 
 from .outlines import access_to
@@ -197,7 +197,7 @@ def test_a_short_comment_stays_where_it_is() -> None:
 def test_a_budget_that_is_asked_for_shows_the_outline_and_then_source() -> None:
     source = "class A:\n    def small(self): ...\n    def large(self):\n" + "        x = 1\n" * 400
     access = access_to({"a.py": source})
-    outlined = access.read_symbol("a.py", "A", budget=2_000, economical=True)
+    outlined = access.read_symbol("a.py", "A", budget=DefaultBudget(2_000))
     assert outlined.cursor is not None
     assert outlined.cursor.startswith("symbol@0.")
     page = access.read_symbol("a.py", "A", budget=2_000)
@@ -210,7 +210,7 @@ def test_a_budget_that_is_asked_for_shows_the_outline_and_then_source() -> None:
 
 def test_a_function_with_functions_inside_shows_source_too() -> None:
     source = "def f():\n    def g():\n" + "        x = 1\n" * 400 + "    return g\n"
-    page = access_to({"a.py": source}).read_symbol("a.py", "f", budget=2_000, economical=True)
+    page = access_to({"a.py": source}).read_symbol("a.py", "f", budget=DefaultBudget(2_000))
     assert "\n  2-402 def g()\ndef f():\n    def g():\n        x = 1\n" in page.body
     assert 1_600 < len(format_symbol(page).encode()) <= 2_000
 
@@ -236,9 +236,7 @@ def test_of_a_long_function_a_question_shows_the_head_and_what_matches() -> None
 
 def test_of_a_very_long_function_a_question_shows_no_more_than_what_matches() -> None:
     access = access_to({"a.py": STEPS})
-    page = access.read_symbol(
-        "a.py", "run", budget=SYMBOL_BUDGET, economical=True, query="the discount"
-    )
+    page = access.read_symbol("a.py", "run", budget=SYMBOL_BUDGET, query="the discount")
     assert page.body.split("\n")[4:] == [
         "    …", "    step_149 = first + 149", "    step_150 = first + 150",
         "    total = price * discount", "    step_151 = first + 151", "    step_152 = first + 152",
@@ -259,13 +257,7 @@ def test_a_question_keeps_each_line_with_one_of_its_words_or_counts_it(count: in
         asked = chance.sample(words, 2)
         budget = chance.choice([SYMBOL_BUDGET, 400, 700, 1500])
         access = access_to({"a.py": "\n".join(lines)})
-        page = access.read_symbol(
-            "a.py",
-            "run",
-            budget=budget,
-            economical=budget == SYMBOL_BUDGET,
-            query=" ".join(asked),
-        )
+        page = access.read_symbol("a.py", "run", budget=budget, query=" ".join(asked))
         assert len(format_symbol(page).encode()) <= budget
         matching = [
             line

@@ -60,8 +60,8 @@ class SmartFileAccess(CodeNavigation):
     may be called from several threads.
 
     A `budget` is in bytes of the answer's text form (`foldline.backends.text`); None sets no limit,
-    and `foldline.backends.formatting.budget` has defaults for models. With `economical`, details
-    have a part of it only. The answer's `cursor` asks for what a budget left out.
+    and `foldline.backends.formatting.budget` has defaults for models. The answer's `cursor` asks
+    for what a budget left out.
 
     >>> import tempfile, pathlib
     >>> root = pathlib.Path(tempfile.mkdtemp())
@@ -290,7 +290,6 @@ class SmartFileAccess(CodeNavigation):
         *,
         query: str | None = None,
         budget: int | None = None,
-        economical: bool = False,
         cursor: str | None = None,
         seconds: float = DEFAULT_SECONDS,
     ) -> SymbolDetail:
@@ -308,8 +307,7 @@ class SmartFileAccess(CodeNavigation):
         """
         from foldline.backends.formatting.symbol_pages import page_symbol
 
-        detail = await self._symbol(file, name, seconds)
-        return page_symbol(detail, budget, cursor, query, economical=economical)
+        return page_symbol(await self._symbol(file, name, seconds), budget, cursor, query)
 
     async def _symbol(self, file: str, name: str, seconds: float) -> SymbolDetail:
         from foldline.backends.references.definitions import read_symbol
@@ -326,7 +324,6 @@ class SmartFileAccess(CodeNavigation):
         *,
         query: str | None = None,
         budget: int | None = None,
-        economical: bool = False,
         seconds: float = DEFAULT_SECONDS,
     ) -> SymbolDetails:
         """The sources of several definitions, as `read_symbol` gives each; they share the budget.
@@ -359,7 +356,7 @@ class SmartFileAccess(CodeNavigation):
                     problems.append(error)
         if problems and not details:
             raise problems[0]
-        return share_budget(details, problems, budget, query, economical=economical)
+        return share_budget(details, problems, budget, query)
 
     @waits
     async def find_references(
@@ -368,7 +365,6 @@ class SmartFileAccess(CodeNavigation):
         scope: str | None = None,
         *,
         budget: int | None = None,
-        economical: bool = False,
         cursor: str | None = None,
         seconds: float = DEFAULT_SECONDS,
     ) -> References:
@@ -435,7 +431,7 @@ class SmartFileAccess(CodeNavigation):
             strings = await said_of_strings(references, self._files, self._index, since)
             references = await with_text(references, self._files, self._index, since)
             references = replace(references, reason=sentences(references.reason, strings))
-        return page_references(references, first, budget, economical=economical)
+        return page_references(references, first, budget)
 
     def read_lines(self, file: str, start: int, end: int, *, no_ignore: bool = False) -> str:
         """The lines `start` to `end`, counted from 1, both included, joined by newlines."""

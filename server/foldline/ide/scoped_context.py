@@ -11,7 +11,7 @@ from itertools import chain, groupby, repeat
 from typing import TYPE_CHECKING, Protocol
 
 from foldline.backends.errors import BackendError, MissingPathError
-from foldline.backends.formatting.budget import SEARCH_BUDGET, size_of
+from foldline.backends.formatting.budget import SEARCH_BUDGET, DefaultBudget, size_of
 from foldline.backends.formatting.parts import note
 from foldline.backends.formatting.symbol_pages import matching_part
 from foldline.backends.formatting.text import line_range
@@ -385,8 +385,8 @@ def fit_outlines(
     left_out = [LeftOut(outline.path, "", NO_ROOM) for outline in outlines[count:]]
     for index, outline in enumerate(outlines[:count]):
         # As economical as the outline of one file, whatever room there is.
-        share = max(min(room.left // (count - index) - _BETWEEN, most), 1)
-        text = format_outline(outline, share, economical=True)
+        share = DefaultBudget(max(min(room.left // (count - index) - _BETWEEN, most), 1))
+        text = format_outline(outline, share)
         # A smaller outline is only a header, unless the whole outline is that small.
         shown = share >= _SMALLEST_OUTLINE or text == format_outline(outline)
         if shown and room.holds(text):

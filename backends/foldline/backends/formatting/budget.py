@@ -14,13 +14,21 @@ if TYPE_CHECKING:
     from foldline.backends.formatting.parts import Code, Line
 
 
-# Default budgets of single answers to models, which the shells pass on; None means no limit. With
-# those of outlines, symbols and references, answers are `economical`: details have a part of the
-# budget only, where another one is filled.
+class DefaultBudget(int):
+    """A default budget, of which details have a part only; one that is asked for is filled.
+
+    The names of an outline and the lines of references may fill it. A class that is larger has its
+    outline alone.
+    """
+
+    __slots__ = ()
+
+
+# Default budgets of single answers to models, which the shells pass on; None means no limit.
 TREE_BUDGET = 2500
-OUTLINE_BUDGET = 6000
-SYMBOL_BUDGET = 3000
-REFERENCES_BUDGET = 2500
+OUTLINE_BUDGET = DefaultBudget(6000)
+SYMBOL_BUDGET = DefaultBudget(3000)
+REFERENCES_BUDGET = DefaultBudget(2500)
 SEARCH_BUDGET = 2500
 GREP_BUDGET = 2500
 NAVIGATION_BUDGET = 1500
@@ -28,11 +36,11 @@ FILE_BUDGET = 8000
 CONTEXT_BUDGET = 12_000
 PIPELINE_BUDGET = 30_000
 OUTLINE_DETAILS = 1500
-"""The bytes of an economical outline with signatures; names alone may fill the budget."""
+"""The bytes of an outline with signatures within the default budget; names alone may fill it."""
 SYMBOL_MATCHES = 2000
-"""The bytes of what a query is about in a symbol that is larger than its economical budget."""
+"""The bytes of what a query is about in a symbol that is larger than the default budget."""
 REFERENCES_DETAILS = 300
-"""The bytes of economical references that have their source lines."""
+"""The bytes of references that have their source lines within the default budget."""
 SUMMARY_BUDGET = 1500
 """An outline that replaces a file in a model's conversation."""
 LARGEST_BUDGET = 100_000

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from foldline.backends.formatting.budget import (
     LARGEST_BUDGET,
     OUTLINE_DETAILS,
+    DefaultBudget,
     check_budget,
     cut_to_budget,
     most,
@@ -42,7 +43,7 @@ _LONGEST_IMPORTS = 160
 _LONGEST_DECORATOR = 40
 _LONGEST_NAME = 100
 _MOST_DECORATORS = 8
-# The best matches of a query that get signatures in an economical outline.
+# The best matches of a query that get signatures within a default budget.
 _BEST = 3
 _WITHOUT_ANNOTATIONS = frozenset({"names", "some names", "signatures", "some signatures"})
 # A name and what separates it from the next one have at least so many bytes.
@@ -53,7 +54,7 @@ _IMPORTS, _DOCSTRING = -1, -2
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.VARIABLE})
 _TYPES = frozenset({SymbolKind.TYPE, SymbolKind.CLASS, SymbolKind.ENUM, SymbolKind.INTERFACE})
 _RECEIVER = re.compile(r"^func \([^)]*\) ")
-# An economical outline that has no more bytes shows all.
+# A default budget shows all of an outline that has no more bytes.
 _SMALL = 400
 # An outline of more lines leaves out what is defined inside functions.
 _SMALL_FILE = 150
@@ -79,17 +80,14 @@ class _Stage(NamedTuple):
     keys: Sequence[int]
 
 
-def outline_lines(
-    outline: FileOutline, budget: int | None = None, *, economical: bool = False
-) -> Sequence[Line]:
+def outline_lines(outline: FileOutline, budget: int | None = None) -> Sequence[Line]:
     """The outline: path, language and lines, imports, then one line a symbol with its range.
 
-    `budget` bytes are filled, but for an `economical` outline, whose details have a part of them;
-    the last line says what was left out. With the name of a class as the query, only the class is
-    shown.
+    `budget` bytes are filled, by a default budget in part only (see `DefaultBudget`); the last line
+    says what was left out. With the name of a class as the query, only the class is shown.
     """
     check_budget(budget)
-    headers = _Headers(outline, economical=economical)
+    headers = _Headers(outline)
     if outline.query:
         named = class_parts(outline)
         if named:
@@ -180,7 +178,6 @@ class _Headers:
 
     outline: FileOutline | None = None
     symbol: SymbolInfo | None = None
-    economical: bool = False
 
     @property
     def level(self) -> int:
@@ -217,11 +214,12 @@ def _fit(
         form.raise_to(_Level.DOCSTRING, [_IMPORTS, _DOCSTRING, *keys])
         full = form.lines()
         form.levels = {}
+    is_default = isinstance(budget, DefaultBudget)
     enough = size_of_lines(full) if full else LARGEST_BUDGET + 1
-    if budget is None or enough <= (_SMALL if headers.economical else budget):
+    if budget is None or enough <= (_SMALL if is_default else budget):
         return full
     form.enough = enough + around
-    details = min(budget, OUTLINE_DETAILS) if headers.economical else budget
+    details = min(budget, OUTLINE_DETAILS) if is_default else budget
     form.fill(_stages(headers, every, budget), budget, details)
     if not form.remark and form.enough <= LARGEST_BUDGET and form.lines() != full:
         form.remark = f"(brief; budget {form.enough} shows all)"
@@ -260,12 +258,13 @@ def _stages(headers: _Headers, known: Sequence[Located], budget: int) -> Iterato
     # Of a variable, only its value or type says more than its name.
     brief = [id(symbol) for symbol in symbols if symbol.kind != SymbolKind.VARIABLE]
     yield _Stage("signatures", _Level.BRIEF, brief)
-    if headers.economical and headers.outline and headers.outline.query:
+    is_default = isinstance(budget, DefaultBudget)
+    if is_default and headers.outline and headers.outline.query:
         return
     others = {id(symbol) for symbol in symbols} - set(brief)
     longer = [id(one) for one in symbols if id(one) in others or _brief(one) is not one]
     yield _Stage("annotations and defaults", _Level.FULL, longer)
-    if headers.economical:
+    if is_default:
         return
     documented = [id(symbol) for symbol in symbols if symbol.docstring]
     if headers.outline and headers.outline.docstring:
@@ -408,8 +407,9 @@ def _matching_lines(
     ranked = [by_name[name] for name in matches if name in by_name]
     if not ranked:
         return _fit_above(["(nothing here has words of the question)"], headers, symbols, budget)
+    is_default = isinstance(budget, DefaultBudget)
     limit = LARGEST_BUDGET if budget is None else budget
-    if headers.economical:
+    if is_default:
         limit = min(limit, OUTLINE_DETAILS)
 
     def keys(some: Sequence[Located]) -> list[int]:
@@ -422,7 +422,7 @@ def _matching_lines(
         _Stage("", _Level.NAME, every),
         _Stage("", _Level.LINE, every),
     ]
-    if not headers.economical:
+    if not is_default:
         stages += [_Stage("", level, every) for level in (_Level.BRIEF, _Level.FULL)]
     form.fill(iter(stages), limit, limit)
     return _within(form.lines(), limit)
@@ -443,7 +443,7 @@ def _fit_above(
 ) -> Sequence[Line]:
     """The most that the budget holds with remarks below it."""
     around = sum(size_of(remark) + 1 for remark in said)
-    room = None if budget is None else max(budget - around, 1)
+    room = None if budget is None else type(budget)(max(budget - around, 1))
     return _within([*_fit(headers, symbols, room, around), *map(note, said)], budget)
 
 

@@ -55,9 +55,7 @@ def most_references(first: int, budget: int | None) -> int | None:
     return None if budget is None else first + budget // _SMALLEST + 1
 
 
-def page_references(
-    found: References, first: int, budget: int | None, *, economical: bool = False
-) -> References:
+def page_references(found: References, first: int, budget: int | None) -> References:
     """The references from `first` on that the budget holds, at least one."""
     found = _in_order(found)
     references = found.references[first:]
@@ -67,8 +65,7 @@ def page_references(
     def page(count: int) -> References:
         last = first + count
         cursor = budgets.make_cursor(KIND, last) if last < len(found.references) else None
-        part = replace(found, references=references[:count], cursor=cursor)
-        return replace(part, budget=budget, economical=economical)
+        return replace(found, references=references[:count], cursor=cursor, budget=budget)
 
     def fits(count: int) -> bool:
         part = page(count)
@@ -82,21 +79,22 @@ def references_lines(found: References, budget: int | None = None) -> Sequence[L
     """The totals, then the lines grouped by file, each with its kind and enclosing symbol.
 
     Within `budget` bytes, by default those of the page, the first references have their lines, and
-    the others line numbers. Economical ones have their lines only where these are few.
+    the others line numbers. By default they have their lines only where these are few.
     """
     budget = found.budget if budget is None else budget
     files = list(_files(found))
     every = len(found.references)
     full = _lines(found, files, every)
     enough = budgets.size_of_lines(full)
+    is_default = isinstance(budget, budgets.DefaultBudget)
     details = budgets.REFERENCES_DETAILS + sum(map(budgets.size_of_line, _text(found)))
-    if budget is None or enough <= (details if found.economical else budget):
+    if budget is None or enough <= (details if is_default else budget):
         return full
 
     def fits(count: int) -> bool:
         return budgets.size_of_lines(_lines(found, files, count, enough)) <= budget
 
-    shown = 0 if found.economical else budgets.most(every, fits)
+    shown = 0 if is_default else budgets.most(every, fits)
     lines = _lines(found, files, shown if fits(shown) else 0, enough)
     return budgets.cut_to_budget(lines, budget)
 
@@ -141,8 +139,8 @@ def _lines(
     lines.append([(f"{uses_text} in {files_text(found.files)}{part}", "bold")])
     # Where all of them are confirmed, the first line says so.
     tier = "" if found.possible else "confirmed"
-    # Of an economical page, tests beside other uses are numbers: a scope asks which tests.
-    beside = found.economical and not found.scope
+    # Beside other uses, and by default, those in tests are numbers: a scope asks which tests.
+    beside = isinstance(found.budget, budgets.DefaultBudget) and not found.scope
     beside = beside and not all(use.test for use in found.references)
     number = 0
     for uses in files:

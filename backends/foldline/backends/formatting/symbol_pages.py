@@ -56,12 +56,7 @@ _DOCSTRING = re.compile(r"\s*[rRuU]?(\"{3}|'{3})")
 
 
 def page_symbol(
-    detail: SymbolDetail,
-    budget: int | None,
-    cursor: str | None,
-    query: str | None = None,
-    *,
-    economical: bool = False,
+    detail: SymbolDetail, budget: int | None, cursor: str | None, query: str | None = None
 ) -> SymbolDetail:
     """The symbol with as much of its source as the budget holds, in whole lines where they fit.
 
@@ -72,11 +67,12 @@ def page_symbol(
     position = read_line_cursor(_KIND, cursor)
     lines = detail.body.split("\n")
     if position is None and (budget is None or _size(detail) <= budget):
-        return _without_comment(detail, lines) if economical else detail
+        is_default = isinstance(budget, budgets.DefaultBudget)
+        return _without_comment(detail, lines) if is_default else detail
     if position is None and budget is not None:
         if _holds_definitions(detail):
-            return _outline(detail, lines, budget, query, economical=economical)
-        part = matching_part(detail, budget, query, economical=economical) if query else None
+            return _outline(detail, lines, budget, query)
+        part = matching_part(detail, budget, query) if query else None
         if part is not None:
             return part
     first, column = 0, 1
@@ -205,8 +201,6 @@ def share_budget(
     problems: Sequence[SymbolError],
     budget: int | None,
     query: str | None,
-    *,
-    economical: bool = False,
 ) -> SymbolDetails:
     """The symbols within one budget: small ones whole, then equal shares for the others.
 
@@ -235,7 +229,7 @@ def share_budget(
         shares[number] = min(sizes[number], room // left)
         room -= shares[number]
     pages = [
-        page_symbol(one, max(shares[number] - 2, 1), None, query, economical=economical)
+        page_symbol(one, type(budget)(max(shares[number] - 2, 1)), None, query)
         for number, one in enumerate(details[:kept])
     ]
     return SymbolDetails(tuple(pages), reason, backend, coverage)
@@ -250,13 +244,13 @@ def _holds_definitions(detail: SymbolDetail) -> bool:
 
 
 def matching_part(
-    detail: SymbolDetail, budget: int, query: str, *, brief: bool = False, economical: bool = False
+    detail: SymbolDetail, budget: int, query: str, *, brief: bool = False
 ) -> SymbolDetail | None:
     """The head, each line with a word of the query, then the lines around; None where none fits.
 
     Where not all of these lines have room, it's those that are near others, with the lines around.
-    An `economical` part has those alone, another one fills the budget. The cursor asks for all
-    lines. A `brief` part has at least the line with the name, and says nothing of the rest.
+    A default budget has those alone, another one is filled. The cursor asks for all lines. A
+    `brief` part has at least the line with the name, and says nothing of the rest.
     """
     from foldline.backends.ranking.in_file import line_scores
 
@@ -277,7 +271,7 @@ def matching_part(
     near = list(map(score, range(len(lines))))
     best = near.index(max(near))
     order = sorted(range(len(lines)), key=lambda index: (-near[index], abs(index - best)))
-    if economical:
+    if isinstance(budget, budgets.DefaultBudget):
         order = [index for index in order if near[index]]
         budget = min(budget, budgets.SYMBOL_MATCHES)
     rest = _cursor(lines, 0)
@@ -341,11 +335,11 @@ def _size(detail: SymbolDetail) -> int:
 
 
 def _outline(
-    detail: SymbolDetail, lines: list[str], budget: int, query: str | None, *, economical: bool
+    detail: SymbolDetail, lines: list[str], budget: int, query: str | None
 ) -> SymbolDetail:
     """The symbol with the outline of what is inside it, for a query if there is one.
 
-    The first lines of its source fill the budget, but for an `economical` outline of a class.
+    The first lines of its source fill a budget that was asked for, and any budget of a function.
     """
     rest = _cursor(lines, 0)
     enough = _size(detail)
@@ -362,7 +356,7 @@ def _outline(
         matches = with_matches(inside, source, query).matches
     text = plain(fit_members(detail, room, matches))
     left = room - size_of(text)
-    fills = detail.kind in _CALLABLE or not economical
+    fills = detail.kind in _CALLABLE or not isinstance(budget, budgets.DefaultBudget)
     if fills and not query and left > budget // 5:
         first = "outline, then its source: name a member, or read on"
         page = _page(detail, lines, (0, 1), budget - size_of(text) - size_of(first) - 4)

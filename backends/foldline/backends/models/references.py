@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from foldline.backends.models.coverage import COMPLETE, Listed
@@ -78,7 +78,6 @@ class References(Listed[Reference]):
     confirmed: int = 0
     possible: int = 0
     budget: int | None = None
-    economical: bool = field(default=False, metadata={"omitted": True})
     text: tuple[TextUses, ...] = ()
     counted: str = ""
     said: str = ""

@@ -74,10 +74,7 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> References | AtS
             raise ArgumentsError({"scope": f"limits references, not {arguments.relation}"})
         return await other.run(access, PositionArguments(**same))
     since = monotonic()
-    economical = arguments.budget == REFERENCES_BUDGET
-    references = await run_query(
-        access.find_references, scope=arguments.scope, economical=economical, **same
-    )
+    references = await run_query(access.find_references, scope=arguments.scope, **same)
     if arguments.cursor is not None or arguments.scope is not None:
         return references
     return await _with_mentions(access, references, since)

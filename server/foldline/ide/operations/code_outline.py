@@ -42,8 +42,7 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> FileOutline:
 def _format(outline: FileOutline, arguments: Arguments) -> Sequence[Line]:
     from foldline.backends.formatting.outline_text import outline_lines
 
-    economical = arguments.budget == OUTLINE_BUDGET
-    return outline_lines(outline, arguments.budget, economical=economical)
+    return outline_lines(outline, arguments.budget)
 
 
 OPERATION = Operation(

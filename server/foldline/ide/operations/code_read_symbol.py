@@ -52,7 +52,6 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail | S
     shared: dict[str, Any] = {
         "query": arguments.query,
         "budget": arguments.budget,
-        "economical": arguments.budget == SYMBOL_BUDGET,
         "seconds": arguments.seconds,
     }
     if arguments.more and arguments.cursor is not None:
@@ -67,15 +66,13 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail | S
         if (few := await _few(access, arguments, meant)) is not None:
             from foldline.backends.formatting.symbol_pages import share_budget
 
-            return share_budget(
-                few, (), arguments.budget, arguments.query, economical=shared["economical"]
-            )
+            return share_budget(few, (), arguments.budget, arguments.query)
         meaning = meant[0]
         one = meaning.one()
         names, path = (one.readable if len(meaning.found) == 1 else one.name,), one.path
         if meaning.said and arguments.budget is not None:
             room = size_of(f"(partial: {meaning.said})\n")
-            shared |= {"budget": max(arguments.budget - room, 1), "economical": False}
+            shared["budget"] = max(arguments.budget - room, 1)
     try:
         detail = await run_query(
             access.read_symbol, path, names[0], cursor=arguments.cursor, **shared
