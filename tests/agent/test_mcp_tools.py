@@ -25,7 +25,7 @@ from foldline.backends.errors import (
     PathError,
     SymbolError,
 )
-from foldline.backends.formatting.budget import SYMBOL_BUDGET
+from foldline.backends.formatting.budget import OUTLINE_BUDGET, REFERENCES_BUDGET, SYMBOL_BUDGET
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.workspace import AccessOptions, Workspace
@@ -276,6 +276,32 @@ def test_a_line_longer_than_every_budget_is_cut_and_can_be_read_on(
     line = ask(folders, "read_lines", {"path": "data.py", "start": 1, "end": 1})
     assert len(line.encode()) < 8_200
     assert re.search(r"ask with cursor text@1:\d+\.\w{9} for the rest of the line$", line)
+
+
+ECONOMICAL: dict[str, tuple[dict[str, object], int, str]] = {
+    "get_file_outline": ({"path": "many.py"}, OUTLINE_BUDGET, "def function_0("),
+    "read_symbol": ({"path": "large.py", "name": "Large"}, SYMBOL_BUDGET, "        self.x = 1"),
+    "find_references": ({"name": "Large", "seconds": 0}, REFERENCES_BUDGET, "return Large()"),
+}
+
+
+@pytest.mark.parametrize("tool", ECONOMICAL)
+def test_details_have_a_part_of_the_default_budget_and_fill_one_that_is_asked_for(
+    open_folders: Open, workspace: Path, tool: str
+) -> None:
+    write_large(workspace)
+    folders = open_folders(workspace)
+    arguments, budget, detail = ECONOMICAL[tool]
+    assert detail not in ask(folders, tool, arguments)
+    assert detail in ask(folders, tool, {**arguments, "budget": int(budget)})
+
+
+def write_large(root: Path) -> None:
+    """An outline, a symbol and references over what their details may have by default."""
+    (root / "many.py").write_text("".join(f"def function_{n}(x: int): ...\n" for n in range(200)))
+    body = "        self.x = 1\n" * 200
+    (root / "large.py").write_text(f"class Large:\n    def one(self):\n{body}")
+    (root / "uses.py").write_text("".join(f"def f{n}(): return Large()\n" for n in range(40)))
 
 
 def test_bytes_that_are_no_text_are_told(open_folders: Open, workspace: Path) -> None:
