@@ -498,14 +498,14 @@ NAMESAKES = {
         (
             "Error.JSON",
             None,
-            "shop/errors.go:5,7 app/a_test.go:3 | app/a.go:4 shop/gin.go:11",
+            "shop/errors.go:5,7 app/a.go:4 shop/gin.go:11 app/a_test.go:3",
             "shop/gin.go:5,6,9",
         ),
         ("render.JSON", None, "shop/render/json.go:3,5 shop/gin.go:6,11", "app/a.go:3,4"),
         ("Context.JSON", "shop/gin.go", "shop/gin.go:5,9,11", "shop/gin.go:6"),
-        ("Base.run", None, "c.py:2 b.py:4,11,15,17 | e.py:1", "b.py:6,8,13 c.py:3,4 d.py:1,3,4"),
-        ("Child.run", None, "c.py:2 b.py:4,11,15,17 | e.py:1", "b.py:6,8,13"),
-        ("Other.run", None, "b.py:6,8,11,13,15,17 | e.py:1", "b.py:4 c.py:2,3,4"),
+        ("Base.run", None, "c.py:2 b.py:4,11,15,17 e.py:1", "b.py:6,8,13 c.py:3,4 d.py:1,3,4"),
+        ("Child.run", None, "c.py:2 b.py:4,11,15,17 e.py:1", "b.py:6,8,13"),
+        ("Other.run", None, "b.py:6,8,11,13,15,17 e.py:1", "b.py:4 c.py:2,3,4"),
         ("c.run", None, "c.py:3,4 d.py:1,3,4 e.py:1", "b.py:6,8"),
     ],
 )
@@ -516,7 +516,7 @@ def test_uses_that_another_definition_explains_better_come_last(
     access = opened(NAMESAKES)
     found = access.find_references(name, scope)
     tiers = [use.tier for use in found]
-    assert tiers == sorted(tiers, key=["possible", "unnamed", "another"].index)
+    assert tiers == sorted(tiers, key=["possible", "another"].index)
 
     def grouped(tier: str) -> dict[str, list[int]]:
         lines: dict[str, list[int]] = {}
@@ -525,12 +525,9 @@ def test_uses_that_another_definition_explains_better_come_last(
                 lines.setdefault(use.path, []).append(use.line)
         return {path: sorted(some) for path, some in lines.items()}
 
-    shown = [grouped(tier) for tier in ("possible", "unnamed")]
-    texts = [
-        " ".join(f"{path}:{','.join(map(str, lines))}" for path, lines in some.items())
-        for some in shown
-    ]
-    assert " | ".join(filter(None, texts)) == mine
+    shown = grouped("possible")
+    text = " ".join(f"{path}:{','.join(map(str, some))}" for path, some in shown.items())
+    assert text == mine
     for part in another.split():
         path, _, lines = part.partition(":")
         assert set(map(int, lines.split(","))) <= set(grouped("another")[path])
@@ -679,21 +676,22 @@ def test_callers_of_a_macro_are_not_those_of_a_function_with_its_name(opened: Op
     assert [one.name for one in found.incoming] == ["f"]
 
 
-def test_a_possible_use_in_a_file_without_its_type_comes_after_others(opened: Open) -> None:
+def test_many_possible_uses_in_files_without_their_type_come_after_others(opened: Open) -> None:
     text = "from a import Kid\ndef f(x):\n    x.add()\n"
-    access = opened(
-        {"a.py": "class Kid:\n    def add(self): ...\n", "b.py": "y.add()\n", "c.py": text}
-    )
+    access = opened({"a.py": "class Kid:\n    def add(self): ...\n", "c.py": text})
+    access.file_backend.set_overlay("b.py", "y.add()\n" * 8)
     assert format_references(access.find_references("Kid.add")).split("\n") == [
-        "3 references in 3 files",
+        "10 references in 3 files",
         "a.py",
         "  2 definition in Kid: def add(self): ...",
         "c.py",
         "  3 call in f: x.add()",
-        "possible, 1 in files that don't name its type:",
+        "possible, 8 in files that don't name its type:",
         "b.py",
-        "  1 call: y.add()",
+        *(f"  {line} call: y.add()" for line in range(1, 9)),
     ]
+    access.file_backend.set_overlay("b.py", "y.add()\n" * 7)
+    assert "possible" not in format_references(access.find_references("Kid.add"))
 
 
 def test_what_only_functions_define_is_said_to_be_used(opened: Open) -> None:

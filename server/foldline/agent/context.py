@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.agent.code import add_operation, run_operation
+from foldline.agent.code import CLOSE_SECONDS, add_operation, run_operation
 from foldline.agent.exit_statuses import FOUND, NOTHING
 from foldline.agent.refusals import Refused
 from foldline.agent.terminal import complain, json_text, show
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from foldline.agent.verbs import Verbs
     from foldline.prompts.adapters import BaseAdapter
 
-CLOSE_SECONDS = 10.0
 DESCRIPTION = """\
 Packs the code that a question is about: the source of the symbols that match best, and outlines;
 and files that are named, in full or as outlines. With --model, a model chooses the symbols by the

@@ -123,7 +123,9 @@ def _lines(
     if any(not one.confirmed for stack in shown for one in stack.files):
         yield [("?: the client's documentation doesn't say clearly that this is loaded.", "dim")]
     for client in clients if options.user else ():
-        there = [f"{one} {_is_there(one)}" for one in client.user] or ["no files of its user"]
+        known = ((path, Path(path).expanduser().exists()) for path in client.user)
+        there = [f"{path} ({'' if is_there else 'not '}there)" for path, is_there in known]
+        there = there or ["no files of its user"]
         yield [(f"{client.title}: {', '.join(there)}", "dim")]
     if not options.user:
         yield [("Files of the user and of an organization aren't shown; --user names them.", "dim")]
@@ -146,7 +148,3 @@ def _file(one: LoadedFile, counter: TokenCounter, *, sections: bool) -> Iterator
         indent = "  " * section.key.count(".")
         title = f"{indent}{section.number} {section.title}".rstrip()
         yield [(f"{counter.format(section.tokens):>9}    ", "cyan"), (visible(title), "")]
-
-
-def _is_there(path: str) -> str:
-    return "(there)" if Path(path).expanduser().exists() else "(not there)"

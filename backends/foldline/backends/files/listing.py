@@ -194,7 +194,9 @@ class FileVersions:
             listing = self._current(since)
             if listing is not self._disk_of:
                 stamps = {
-                    stamp.path: stamp for stamp in listing.files() if _is_followed(stamp.path)
+                    one.path: one
+                    for one in listing.files()
+                    if language_of(one.path) != UNKNOWN or one.path.endswith(_SETTINGS)
                 }
                 self._disk_of = listing
                 if stamps != self._disk:
@@ -280,7 +282,3 @@ class FileVersions:
         self._as_of |= dict.fromkeys(range(kind + 1), as_of)
         self._looked_at = looked_at
         return self._listing
-
-
-def _is_followed(path: str) -> bool:
-    return language_of(path) != UNKNOWN or path.endswith(_SETTINGS)

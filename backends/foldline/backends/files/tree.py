@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
+from itertools import accumulate
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.path_kinds import TEXT, path_kind
 from foldline.backends.formatting import budget as budgets
-from foldline.backends.formatting.text import remarks, tree_header, tree_line, tree_rest
+from foldline.backends.formatting.text import remarks, sentences, tree_header, tree_line, tree_rest
 from foldline.backends.models import COMPLETE, FileTree, TreeEntry
 
 if TYPE_CHECKING:
@@ -254,13 +255,9 @@ def _folded(folder: _Folder, rows: Sequence[TreeEntry]) -> list[TreeEntry]:
 
 
 def _reason(empty: str, problems: Sequence[str]) -> str:
-    reasons = [empty] if empty else []
-    reasons.extend(problems[:_SHOWN_PROBLEMS])
-    if len(problems) > _SHOWN_PROBLEMS:
-        reasons.append(
-            f"{len(problems) - _SHOWN_PROBLEMS} more ignore files or folders are like these"
-        )
-    return "; ".join(reasons)
+    more = len(problems) - _SHOWN_PROBLEMS
+    others = f"{more} more ignore files or folders are like these" if more > 0 else ""
+    return sentences(empty, *problems[:_SHOWN_PROBLEMS], others)
 
 
 def _collect(path: str, stamps: Iterable[FileStamp]) -> _Folder:
@@ -288,14 +285,11 @@ def _collect(path: str, stamps: Iterable[FileStamp]) -> _Folder:
 
 def _add_folder(by_path: dict[str, _Folder], folder: str, root: str) -> _Folder:
     holder = by_path[""]
-    key = ""
-    for name in folder.split("/"):
-        key = f"{key}/{name}" if key else name
-        below = by_path.get(key)
-        if below is None:
-            below = by_path[key] = _Folder(f"{root}/{key}" if root else key)
-            holder.folders[name] = below
-        holder = below
+    for key in accumulate(folder.split("/"), "{}/{}".format):
+        if key not in by_path:
+            by_path[key] = _Folder(f"{root}/{key}" if root else key)
+            holder.folders[key.rpartition("/")[2]] = by_path[key]
+        holder = by_path[key]
     return holder
 
 

@@ -45,6 +45,8 @@ _BOUND = {
 }
 # How badly a definition explains a use without a receiver; those that an import leads to are below.
 _NEAR, _NOT = 5, 7
+# So many uses without a type that is known are read one by one.
+_FEW = 8
 
 
 async def told_apart(
@@ -57,7 +59,7 @@ async def told_apart(
     """The uses: first the files with some that only the `meant` definitions explain, tests last.
 
     Possible ones that another among `every` use is known to explain have the tier `another`, and
-    unsure ones `unnamed` where their file doesn't have the word for what a definition is in.
+    many unsure ones `unnamed` where their file doesn't have the word for what a definition is in.
     """
     owner, _, last = name.rpartition(".")
     word = key_of(last)
@@ -73,10 +75,8 @@ async def told_apart(
         rank = -1
         if use.kind == ReferenceKind.DEFINITION:
             rank = -2 if _place(use) in meant else 1
-        elif use.tier == "possible" and not sides[True]:
-            rank = 0
         elif use.tier == "possible":
-            receiver, of = _receiver(use, types)
+            receiver, of = _receiver(use, types) if sides[True] else ("?", "")
             key = (use.path, of)
             if of and key not in known:
                 known[key] = await _of_type(key, word, meant, owners, types)
@@ -92,7 +92,8 @@ async def told_apart(
         best[use.path] = min(rank, best.get(use.path, rank))
     words = {word_of(one.rpartition(".")[2]) for one in (owner, *(inside for _, inside in owners))}
     is_member = bool(owners) and all(one.enclosing for one in sides[False])
-    named = {path for path in best if not is_member or types.has_word(path, words)}
+    is_many = is_member and sum(not rank for _, rank in ranked) > _FEW
+    named = {path for path in best if not is_many or types.has_word(path, words)}
 
     def tier(use: Reference, rank: int) -> str:
         if use.tier != "possible" or rank < 0:

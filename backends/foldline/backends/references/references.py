@@ -19,10 +19,10 @@ from foldline.backends.parsers.python_excerpt import excerpt
 from foldline.backends.references.bindings import Variables, is_in, is_module, other_name
 from foldline.backends.references.ruby_calls import BareNames
 from foldline.backends.references.spelling import (
+    AROUND,
     MARKED,
     NAMES,
     OPERATOR,
-    is_name_in,
     token_of,
     word_of,
 )
@@ -328,8 +328,10 @@ def _is_name(language: str, data: bytes, nodes: list[Node], start: int, word: by
         return True
     if is_broken:
         return _COMMENTED.search(data[data.rfind(b"\n", 0, start) + 1 : start]) is None
-    return start - first < _LONGEST_MACRO and is_name_in(
-        language, data[first:start], data[end:last]
+    around = data[first:start], data[end:last]
+    forms = zip(AROUND.get(language, (b"", b"")), around, strict=True)
+    return start - first < _LONGEST_MACRO and all(
+        re.fullmatch(form, text, re.DOTALL) for form, text in forms
     )
 
 

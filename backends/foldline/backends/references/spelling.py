@@ -53,12 +53,11 @@ NAMES = re.compile(
 SCRIPTED = SCRIPTS | MARKUP
 # The text of a macro of C is one token: words in it count, but for those in strings and comments.
 _MACRO = rb"(?:[^\"/]|\"(?:[^\"\\\\]|\\\\.)*+\"|/(?!/))*+", rb".*"
-_QUOTED = rb"`?", rb"`?"
 # What such a leaf has before and behind the name.
-_AROUND = {
+AROUND = {
     **dict.fromkeys(SCRIPTED, (rb"#?", b"")),
     **dict.fromkeys(("c", "cpp"), _MACRO),
-    **dict.fromkeys(("kotlin", "scala", "swift"), _QUOTED),
+    **dict.fromkeys(("kotlin", "scala", "swift"), (rb"`?", rb"`?")),
     "rust": (rb"\$?|r#", b""),
     "csharp": (rb"@?", b""),
     "ruby": (rb":?@{0,2}|:?\$", b""),
@@ -144,12 +143,6 @@ def unmarked(name: str) -> str:
     if "operator" in name:
         return name.removesuffix("()")
     return name.rstrip("?!='") if word_of(name) else name
-
-
-def is_name_in(language: str, before: bytes, behind: bytes) -> bool:
-    """Return whether a leaf of a name may have this before and behind the name itself."""
-    parts = zip(_AROUND.get(language, (b"", b"")), (before, behind), strict=True)
-    return all(re.fullmatch(pattern, text, re.DOTALL) for pattern, text in parts)
 
 
 def token_of(language: str, name: str) -> str:

@@ -174,7 +174,7 @@ def of_no_language(walked: Walked) -> Iterator[str]:
 
 def _is_shell(files: FileBackend, path: str) -> bool:
     known = language_of(path)
-    head = files.load(path).parse_data if known == UNKNOWN else b""
+    head = (files.text_of(path) or "").encode() if known == UNKNOWN else b""
     return language_of(path, head) == "bash"
 
 

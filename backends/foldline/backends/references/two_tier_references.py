@@ -22,7 +22,7 @@ from foldline.backends.outlines.locations import Position
 from foldline.backends.references.hierarchy import DECLARES, ROOTS, fit, imports_of
 from foldline.backends.references.meaning import Meaning
 from foldline.backends.references.namesakes import told_apart
-from foldline.backends.references.spelling import OPERATOR, key_of, word_of
+from foldline.backends.references.spelling import key_of, word_of
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
@@ -292,9 +292,7 @@ def _is_prototype(use: Reference) -> bool:
 def _without_name(found: References) -> str:
     """The remark that what has the name may be used by a sign."""
     defining = (use for use in found if use.kind == ReferenceKind.DEFINITION)
-    is_sign = OPERATOR.search(found.name) or any(
-        _UNNAMED.search(use.context) for use in defining if use.tier != "another"
-    )
+    is_sign = any(_UNNAMED.search(use.context) for use in defining if use.tier != "another")
     return "uses that don't write its name, as by a sign, may be missing" if is_sign else ""
 
 
