@@ -207,6 +207,12 @@ FORMS = {
     ),
     "a.ex": ("alias Plug.Conn, as: C\nConn.run()\n:run\n", "Conn", "1 read\n2 read"),
     "a.cs": ("class A { void B() { f(run => run + @run); } }\n", "run", "1 read\n1 read\n1 read"),
+    "m.cpp": (
+        "class A {\n  int size TAKEN_BY(lock);\n  Stats longest_names TAKEN_BY(lock) = 1;\n"
+        "  void f() TAKEN_BY(lock);\n};\n",
+        "TAKEN_BY",
+        "2 read\n3 read\n4 read",
+    ),
     "b.cs": ("class A { public static A operator +(A a) {} }\n", "operator+", "1 definition"),
     "a.kt": ("fun `run`() { run() }\n", "run", "1 definition\n1 call"),
 }

@@ -50,6 +50,7 @@ FILES = {
         {
             "src/a.ts": "function go() {}\nexport {\n  go as run,\n}\n",
             "src/in/index.ts": "export { run as go2 } from '../a'\n",
+            "src/k.js": "const { go2: near2 } = require('./in/index')\nnear2()\n",
             "src/i.ts": "import {\n  run as near,\n} from './a.ts'\nnear()\n",
             "src/j.ts": "import { go2 as far } from './in'\nfar()\n",
             "t.ts": "import {\n  run as own,\n} from 'pkg/src/a'\nown()\n",
@@ -57,7 +58,7 @@ FILES = {
         },
         "go",
         "src/a.ts:1 src/a.ts:3 src/i.ts:2 src/i.ts:4 src/in/index.ts:1 src/j.ts:1 src/j.ts:2"
-        " t.ts:2 t.ts:4",
+        " src/k.js:1 src/k.js:2 t.ts:2 t.ts:4",
     ),
     "rust": (
         {

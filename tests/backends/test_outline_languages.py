@@ -101,6 +101,13 @@ def test_each_name_of_an_outline_is_read_with_its_lines(path: str) -> None:
         assert detail.body.endswith("\n".join(lines[symbol.line - 1 : symbol.line_end]))
 
 
+def test_a_macro_behind_a_name_is_no_name() -> None:
+    text = "class A {\n  int size TAKEN_BY(lock);\n  Stats longest_names TAKEN_BY(lock) = 1;\n"
+    outline = access_to({"a.cpp": f"{text}  void f() TAKEN_BY(lock);\n}};\n"}).get_outline("a.cpp")
+    names = [name for name, _ in distinct(flatten(outline.symbols))]
+    assert names == ["A", "A.size", "A.longest_names", "A.f"]
+
+
 def test_references_are_found_in_the_scripts_of_markup() -> None:
     uses = access_to({"a.vue": CASES["a.vue"][0]}).find_references("count")
     assert [(use.line, use.column) for use in uses] == [(4, 7), (5, 22)]

@@ -331,6 +331,23 @@ def test_a_string_that_is_the_name_is_told(tmp_path: Path) -> None:
         assert not any("strings" in line for line in shown(access, "go"))
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "name"),
+    [
+        ("a.py", "class A:\n    def __call__(self): ...\n", "A.__call__"),
+        ("a.rb", "class A\n  def []=(k, v)\n  end\nend\n", "A.[]="),
+        ("a.kt", "class A { operator fun plus(o: A) = o }\n", "A.plus"),
+        ("a.rs", "impl Add for A {\n    fn add(self, o: A) -> A { o }\n}\n", "A.add"),
+        ("a.cpp", "struct A { bool operator==(const A& o) { return true; } };\n", "A.operator=="),
+    ],
+)
+def test_uses_without_the_name_are_told_to_be_missing(path: str, text: str, name: str) -> None:
+    said = "uses that don't write its name, as by a sign, may be missing"
+    assert said in access_to({path: text}).find_references(name).reason
+    plain = access_to({"a.py": "class A:\n    def call(self): ...\n"}).find_references("A.call")
+    assert said not in plain.reason
+
+
 def test_many_texts_leave_room_for_references(tmp_path: Path) -> None:
     for number in range(60):
         (tmp_path / f"t{number:02}.zig").write_text("word\n" * 20)
