@@ -116,6 +116,16 @@ def test_no_import_is_part_of_a_cycle(imports: Imports) -> None:
     assert imports.cycle() == []
 
 
+KINDS = ("foldline.ide.sources.markdown", "foldline.ide.sources.python")
+
+
+def test_the_kind_of_a_source_is_chosen_in_one_place() -> None:
+    files = (ROOT / "server" / "foldline").rglob("*.py")
+    texts = [(file.name, file.read_text(encoding="utf-8")) for file in files]
+    choosing = {name for name, text in texts if any(f"from {kind} " in text for kind in KINDS)}
+    assert choosing == {"resolve.py"}
+
+
 # Each is loaded by one thread: before a program answers, or by a command.
 ONE_THREAD = {"argcomplete", "mcp", "tomlkit"}
 LOADED = """

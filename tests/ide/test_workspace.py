@@ -8,6 +8,7 @@ import pytest
 
 from foldline.ide.analysis.modules import Modules
 from foldline.ide.errors import PathRefused
+from foldline.ide.resolve import source_kind
 from foldline.ide.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -154,3 +155,10 @@ def test_a_subscriber_is_called_for_each_change_and_hears_of_analysis_by_the_ver
     workspace.changed_on_disk([(tmp_path / "b.py").as_uri()])
     workspace.set_trusted(trusted=True)
     assert [version - start for version in versions] == [1, 1, 2, 2]
+
+
+def test_a_module_is_python_whatever_patterns_of_instruction_files_say(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.foldline]\ninstructions = ["agents/*"]\n')
+    workspace = Workspace.at(tmp_path)
+    kinds = [source_kind(workspace, tmp_path / "agents" / name) for name in ("a.py", "b.txt")]
+    assert [kind.trust_needed for kind in kinds] == [True, False]

@@ -116,10 +116,9 @@ def _diagnostics(
     from foldline.ide.analysis.model import LineTable
     from foldline.ide.checks import diagnostics
     from foldline.ide.checks.costs import check_costs
-    from foldline.ide.token_counter import token_counter
 
     options = scanned.options(analysis.file)
-    counter = token_counter(options.tokens, exact=options.exact_tokens)
+    counter = scanned.folder.counter(Path(analysis.file))
     located = [
         *_syntax_errors(scanned, analysis, LineTable(analysis.text)),
         *diagnostics(

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from foldline.agent.preview_session import FirstView
     from foldline.agent.verbs import Verbs
     from foldline.backends.formatting.parts import Line
     from foldline.ide.prompts.actions import Action
@@ -197,12 +196,12 @@ async def _serve(
 
     if options.executes:
         complain(f"foldline preview: running {file.name}…")
-    await serve(workspace, _first_view(options, file, name))
+    await serve(workspace, file, name, _first_actions(options))
     return FOUND
 
 
-def _first_view(options: argparse.Namespace, file: Path, name: str | None) -> FirstView:
-    from foldline.agent.preview_session import CloseChapters, FirstView
+def _first_actions(options: argparse.Namespace) -> list[Action[Any]]:
+    from foldline.agent.preview_session import CloseChapters
     from foldline.ide.prompts.actions import OpenChapter, SetValues
 
     actions: list[Action[Any]] = []
@@ -213,7 +212,7 @@ def _first_view(options: argparse.Namespace, file: Path, name: str | None) -> Fi
         actions.append(CloseChapters())
     if options.chapter:
         actions.append(OpenChapter(chapters=tuple(sorted(options.chapter)), reason=REASON))
-    return FirstView(file, name, (*actions, *actions_of(options)))
+    return [*actions, *actions_of(options)]
 
 
 async def _run(workspace: Workspace, options: argparse.Namespace, file: Path) -> int:

@@ -15,11 +15,16 @@ from foldline.ide.render.renderer import STOP_SECONDS
 from foldline.server.page.pages import Pages
 
 if TYPE_CHECKING:
-    from foldline.agent.preview_session import FirstView
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from foldline.ide.prompts.actions import Action
     from foldline.ide.workspace import Workspace
 
 
-async def serve(workspace: Workspace, view: FirstView) -> None:
+async def serve(
+    workspace: Workspace, file: Path, name: str | None, actions: Iterable[Action[Any]]
+) -> None:
     """Serve the page until the input ends, or the process that started us does.
 
     Its address is printed, alone, to standard output.
@@ -30,9 +35,9 @@ async def serve(workspace: Workspace, view: FirstView) -> None:
     exit_with_parent()
     pages = Pages(workspace.previews)
     try:
-        print(pages.serve(await open_preview(workspace, view)), flush=True)  # noqa: T201
+        print(pages.serve(await open_preview(workspace, file, name, actions)), flush=True)  # noqa: T201
         print("foldline preview: open this address in a browser; Ctrl-C ends it", file=sys.stderr)  # noqa: T201
-        following = asyncio.create_task(follow_files(workspace, view.file))
+        following = asyncio.create_task(follow_files(workspace, file))
         ends = {following, _input_end()}
         _, rest = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         for task in rest:

@@ -16,22 +16,13 @@ from foldline.ide.uris import uri_of
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
     from foldline.ide.prompts.actions import Action
     from foldline.ide.prompts.request import View
     from foldline.ide.render.render import Render
     from foldline.ide.workspace import Workspace
-
-
-@record
-class FirstView:
-    """A prompt, and what is done to its preview at first."""
-
-    file: Path
-    name: str | None
-    actions: Sequence[Action[Any]] = ()
 
 
 @record(kw_only=True)
@@ -42,16 +33,18 @@ class CloseChapters(Change):
         return replace(view, chapters=frozenset(), action="close")
 
 
-async def open_preview(workspace: Workspace, view: FirstView) -> str:
-    """Open the preview, and return its session's id.
+async def open_preview(
+    workspace: Workspace, file: Path, name: str | None, actions: Iterable[Action[Any]]
+) -> str:
+    """Open a preview, do to it what it's to begin with, and return its session's id.
 
     Raises:
         IdeError, BackendError: The prompt can't be shown.
     """
-    uri = uri_of(view.file)
-    workspace.open_document(uri, read_text(view.file, SOURCE_BYTES, strict=True), 1)
-    state = await perform(workspace, PromptRef(uri=uri, name=view.name), Start())
-    for action in view.actions:
+    uri = uri_of(file)
+    workspace.open_document(uri, read_text(file, SOURCE_BYTES, strict=True), 1)
+    state = await perform(workspace, PromptRef(uri=uri, name=name), Start())
+    for action in actions:
         await perform(workspace, state.sessionId, action)
     return state.sessionId
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from foldline.ide.analysis.model import Span, StaticSection
-    from foldline.ide.prompts.request import PromptRef, RenderMode
+    from foldline.ide.prompts.request import PromptRef
     from foldline.ide.sources.source import PromptSource
     from foldline.ide.workspace import Workspace
 
@@ -36,11 +36,12 @@ async def resolve(workspace: Workspace, ref: PromptRef) -> PromptSource:
         IdeError: There is no such document or prompt.
     """
     if ref.file is None:
-        return await find_prompt(workspace, ref.uri, ref.name, ref.mode)
-    root = ref.root or workspace.root_of(ref.file)
-    document = SourceDocument(uri_of(ref.file), ref.file, root)
-    source = source_kind(workspace, ref.file)(workspace, document, ref.mode)
-    return replace(source, name=ref.name or await source.first_name())
+        document = await find_document(workspace, ref.uri)
+    else:
+        root = ref.root or workspace.root_of(ref.file)
+        document = SourceDocument(uri_of(ref.file), ref.file, root)
+    source = source_kind(workspace, document.path)(workspace, document, ref.mode)
+    return replace(source, name=await source.name_of(ref))
 
 
 async def find_document(workspace: Workspace, uri: str | None) -> SourceDocument:
@@ -59,19 +60,6 @@ async def find_document(workspace: Workspace, uri: str | None) -> SourceDocument
         return SourceDocument(uri, path, root, document.text, document.version)
     text = await workspace.async_access(root).read_file(str(path))
     return SourceDocument(uri, path, root, text)
-
-
-async def find_prompt(
-    workspace: Workspace, uri: str | None, name: str | None, mode: RenderMode
-) -> PromptSource:
-    """Return the prompt called `name` of the document at `uri`; see `PromptSource.name_of`.
-
-    Raises:
-        IdeError: There is no such document or prompt.
-    """
-    document = await find_document(workspace, uri)
-    source = source_kind(workspace, document.path)(workspace, document, mode)
-    return replace(source, name=await source.name_of(name))
 
 
 def range_in(section: StaticSection, file: str) -> Span:

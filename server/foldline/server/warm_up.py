@@ -37,6 +37,8 @@ def _modules() -> list[str]:
         "foldline.backends.async_access",
         "foldline.backends.references.definitions",
         "foldline.backends.references.name_fallback",
+        "foldline.ide.checks.costs",
+        "foldline.ide.checks.run",
         "foldline.ide.folder",
         "foldline.server.diagnostic_items",
     ]

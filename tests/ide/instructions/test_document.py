@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from hypothesis import given
@@ -12,13 +14,17 @@ from hypothesis import strategies as st
 from foldline.agent.token_counts import _down_to
 from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.document import InstructionFile
-from foldline.ide.instructions.features import Costs
+from foldline.ide.instructions.features import costs
 from foldline.ide.instructions.files import is_instructions
 from foldline.ide.instructions.stack import _costs
+from foldline.ide.sources.markdown import MarkdownSource
+from foldline.ide.sources.source import SourceDocument
 from foldline.ide.token_counter import token_counter
 
 if TYPE_CHECKING:
     from types import FrameType
+
+    from foldline.ide.workspace import Workspace
 
 TEXT = """\
 ---
@@ -135,13 +141,15 @@ def test_twice_the_sections_take_twice_the_work() -> None:
             lines += event == "line" and "foldline" in frame.f_code.co_filename
             return trace
 
-        file = InstructionFile("AGENTS.md", "# A\n<!-- fold: b -->\n\nc\n\n" * count)
-        counter = token_counter(exact=False)
+        path, text = Path("/project/AGENTS.md"), "# A\n<!-- fold: b -->\n\nc\n\n" * count
+        document = SourceDocument(path.as_uri(), path, path.parent, text)
+        source: Any = MarkdownSource(cast("Workspace", None), document)
+        snapshot = SimpleNamespace(counter=token_counter(exact=False))
         sys.settrace(trace)
         try:
-            shown = Costs(file, counter)
-            found = [*shown.lenses(), *shown.inlays(), *_down_to(shown.render.blocks, 1)]
-            _costs(file, len(file.text), counter, comments=False)
+            blocks = costs(source.file, snapshot.counter).render.blocks
+            found = [*source.lenses(snapshot), *source.inlays(snapshot), *_down_to(blocks, 1)]
+            _costs(source.file, len(text), snapshot.counter, comments=False)
         finally:
             sys.settrace(None)
         assert len(found) > count

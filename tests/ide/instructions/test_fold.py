@@ -152,6 +152,20 @@ def test_only_a_long_section_without_directives_is_offered(section: str, *, offe
     assert found - {"Parts"} == ({"Files"} if offered else set())
 
 
+def test_the_innermost_section_is_marked_and_nothing_in_front_matter() -> None:
+    data = "## Data\r\n<!-- fold: data -->\n\nIn `data/`.\n"
+    text = f"---\nname: pdf\n---\n# Rules\n## More\nText.\n{data}"
+    file = InstructionFile("SKILL.md", text, has_front_matter=True)
+    assert fold.mark_at(file, text.index("name")) is None
+    mark = fold.mark_at(file, text.index("Text"))
+    assert mark is not None
+    assert (mark.title, mark.place.start) == ("Fold More…", text.index("Text"))
+    folded = fold.mark_at(file, text.index("In `"))
+    assert folded is not None
+    assert (folded.title, folded.text) == ("Unfold Data", "")
+    assert text[slice(*folded.place)] == "<!-- fold: data -->\n"
+
+
 @pytest.mark.parametrize("part", ["<!--", "<!-- fold: ", "1\n", "["])
 def test_a_file_of_one_long_run_is_read(part: str) -> None:
     """In time that grows with its square, it would take hours."""

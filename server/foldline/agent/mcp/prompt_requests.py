@@ -33,13 +33,11 @@ class PromptRequest:
 
     Attributes:
         arguments: As the client gave them.
-        opened: The keys of the sections that were opened before.
         ref: The prompt in its file on disk, with the arguments as values for fields.
     """
 
     prompt: CatalogPrompt
     arguments: Mapping[str, str]
-    opened: tuple[str, ...]
     ref: PromptRef
 
 
@@ -74,7 +72,7 @@ async def read_request(
         view=view,
         mode=RenderMode(for_model=True, fallback=True, costs=False),
     )
-    return PromptRequest(prompt, arguments, view.opened, ref)
+    return PromptRequest(prompt, arguments, ref)
 
 
 async def find(folders: Folders) -> tuple[CatalogPrompt, ...]:

@@ -120,33 +120,30 @@ class PromptTools:
         arguments = read_arguments(self._arguments[name], values, from_model=True)
         by_name = {one.name: getattr(arguments, one.name) for one in fields(arguments)}
         action = action_of(self._actions[name], by_name)
-        if PurePath(arguments.prompt).suffix in (".md", ".mdc"):
-            find = partial(self._instruction_file, folders, arguments.prompt, arguments.open)
-            answer = await perform(self._workspace, await in_thread(find, PROMPTS), action)
-            if isinstance(answer, OpenedSections):
-                return success(opened_text(arguments.open, answer))
-            return success(answer.text)
-        texts = _texts(arguments.arguments or {})
-        complete = not self._actions[name].names.of_sets
-        request = await read_request(
-            folders, arguments.prompt, texts, arguments.open, complete=complete
-        )
-        answer = await perform(self._workspace, request.ref, action)
+        prompt, opened, request = arguments.prompt, arguments.open, None
+        if PurePath(prompt).suffix in (".md", ".mdc"):
+            ref = await in_thread(partial(self._instruction_file, folders, prompt, opened), PROMPTS)
+        else:
+            texts = _texts(arguments.arguments or {})
+            complete = not self._actions[name].names.of_sets
+            request = await read_request(folders, prompt, texts, opened, complete=complete)
+            ref = request.ref
+        answer = await perform(self._workspace, ref, action)
         match answer:
             case StaticText() if isinstance(action, Open):
                 keys, reason = action.section_keys, action.reason
-                return success(static_opened_text(request.opened, answer, keys, reason, REMEDY))
+                return success(static_opened_text(ref.view.opened, answer, keys, reason, REMEDY))
             case StaticText():
                 return success(static_text(answer, REMEDY))
             case OpenedSections():
-                return success(opened_text(request.opened, answer))
-            case ToolAnswer(opened=OpenedSections() as opened):
-                return success(opened_text(request.opened, opened))
+                return success(opened_text(ref.view.opened, answer))
+            case ToolAnswer(opened=OpenedSections() as sections):
+                return success(opened_text(ref.view.opened, sections))
             case ToolAnswer(success=False):
                 return failure(answer.text)
             case ToolAnswer():
                 return success(answer.text, answer.summary, answer.priority)
-            case Render():
+            case Render() if request is not None:
                 return success(with_usage(request, answer))
         return success(answer.text)
 

@@ -24,10 +24,8 @@ from foldline.ide.render.token_costs import with_costs
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from foldline.ide.features.hover import Hover, Inlay, Lens
     from foldline.ide.folder import Folder
     from foldline.ide.instructions.document import InstructionFile, InstructionSection
     from foldline.ide.render.render import Block, Render
@@ -66,40 +64,6 @@ class Costs:
         return cost_texts.section_cost(
             self.blocks[section.key], self.counter, plan=self.render.cache
         )
-
-    def hover(self, offset: int) -> Hover | None:
-        """Return Markdown about the section whose heading is at an offset; None elsewhere."""
-        from foldline.ide.features.hover import Hover
-
-        for section in self.file.sections:
-            if section.start <= offset < section.body:
-                number = f"{section.number}. " if section.number else ""
-                parts = [f"**{number}{section.title}** `{section.key}`", self.cost(section)]
-                if section.summary:
-                    parts.append(f"Summary:\n\n> {section.summary}")
-                return Hover("\n\n".join(parts), self.file.heading(section))
-        return None
-
-    def lenses(self) -> Iterator[Lens]:
-        """Yield the lenses: *Preview* at the top, *Open* above each folded section."""
-        # Diagnostics don't need what this loads.
-        from foldline.ide.features.hover import Lens, LensTitle
-
-        first, name = self.file.sections[0].start, self.file.name
-        title = LensTitle(cost_texts.preview(self.render, self.counter))
-        yield Lens(Span(first, first), name, title=title)
-        for section in self.file.folded:
-            title = LensTitle(f"Open · {self.cost(section)}")
-            yield Lens(Span(section.start, section.start), name, section.key, title)
-
-    def inlays(self) -> Iterator[Inlay]:
-        """Yield what stands behind each heading: its number and its tokens."""
-        from foldline.ide.features.hover import Inlay
-
-        for section in self.file.sections:
-            if section.number:
-                label = cost_texts.inlay(section.number, self.blocks[section.key], self.counter)
-                yield Inlay(section.start, label)
 
 
 @lru_cache(maxsize=32)

@@ -102,11 +102,9 @@ def unfold(text: str, file: InstructionFile) -> str:
 
 
 class Mark(NamedTuple):
-    """The edit that folds or unfolds a section.
+    """An edit that folds or unfolds a section, by a text with `{}` for what a person tells.
 
-    Attributes:
-        text: What stands at `place` then, with `{}` for a summary.
-        suggested: The section looks like reference.
+    It's suggested for what looks like reference.
     """
 
     title: str
@@ -117,15 +115,11 @@ class Mark(NamedTuple):
 
 def mark_at(file: InstructionFile, offset: int) -> Mark | None:
     """Return what unmarks the section that is folded at an offset, or marks the innermost one."""
-    around = [
-        one
-        for one in file.sections
-        if one.start <= offset < one.end or offset == one.end == one.own
-    ]
-    marked = [one for one in around if one.mark] or around[-1:]
-    if not marked:
+    at = offset
+    around = [one for one in file.sections if one.start <= at < one.end or at == one.end == one.own]
+    section = next((one for one in (*filter(lambda one: one.mark, around), *around[-1:])), None)
+    if section is None:
         return None
-    section = marked[0]
     heading = file.text[section.start : section.body]
     if not heading or not file.text[section.body : section.end].strip():
         return None

@@ -13,18 +13,12 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from foldline.ide.errors import (
-    REFUSALS,
-    IdeError,
-    NoPreview,
-    NoPrompt,
-    Untrusted,
-)
+from foldline.ide.errors import REFUSALS, IdeError, NoPreview, NoPrompt, Untrusted
 from foldline.ide.previews.pace import SHORTEST_REST
 from foldline.ide.previews.session import Preview
 from foldline.ide.previews.state import Stale
-from foldline.ide.prompts.request import RenderMode
-from foldline.ide.resolve import find_prompt
+from foldline.ide.prompts.request import PromptRef, RenderMode
+from foldline.ide.resolve import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,7 +28,6 @@ if TYPE_CHECKING:
     from foldline.ide.prompts.request import View
     from foldline.ide.render.provenance import Provenance
     from foldline.ide.render.render import Block, Render
-    from foldline.ide.snapshot import Snapshot
     from foldline.ide.sources.source import PromptSource
     from foldline.ide.workspace import Result, Workspace
 
@@ -84,7 +77,7 @@ class Previews:
                 source alone doesn't show it.
         """
         changes = self._changes
-        source = await find_prompt(self.workspace, uri, name, TOLERANT)
+        source = await resolve(self.workspace, PromptRef(uri=uri, name=name, mode=TOLERANT))
         preview = Preview(f"preview-{next(self._ids)}", source.document.uri, source.name)
         ticket = preview.ticket()
         try:
@@ -110,7 +103,7 @@ class Previews:
         async with preview.turn:
             ticket = preview.ticket()
             old = ticket.options
-            source = await find_prompt(self.workspace, preview.uri, preview.name, TOLERANT)
+            source = await resolve(self.workspace, preview.ref(TOLERANT))
             began = time.monotonic()
             try:
                 answer = await source.open(old, section_keys or None, reason)
@@ -137,10 +130,9 @@ class Previews:
         """The result of a query on where the characters come from that a preview shows."""
         from foldline.ide.render.provenance import Provenance
 
-        def of(snapshot: Snapshot) -> Result:
-            return query(Provenance(self.workspace, preview.render, snapshot))
-
-        answer = await self.workspace.query(preview.uri, of)
+        answer = await self.workspace.query(
+            preview.uri, lambda one: query(Provenance(self.workspace, preview.render, one))
+        )
         if answer is None:
             raise NoPrompt(f"{preview.uri} can't be read")
         return answer
@@ -245,14 +237,11 @@ class Previews:
         return preview.state()
 
     async def _render(
-        self,
-        preview: Preview,
-        options: View,
-        source: PromptSource | None = None,
+        self, preview: Preview, options: View, source: PromptSource | None = None
     ) -> tuple[Render, Stale | None]:
         """A render, and where it isn't an executed one, why."""
         if source is None:
-            source = await find_prompt(self.workspace, preview.uri, preview.name, TOLERANT)
+            source = await resolve(self.workspace, preview.ref(TOLERANT))
         began = time.monotonic()
         try:
             render = await source.render(options, preview.render.blocks)

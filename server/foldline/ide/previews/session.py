@@ -12,7 +12,7 @@ from foldline.ide import cost_texts
 from foldline.ide.errors import NoPreview
 from foldline.ide.previews.pace import Pace
 from foldline.ide.previews.state import Budget, PreviewState, Spent, Step
-from foldline.ide.prompts.request import IN_EDITOR, TOKENS, View
+from foldline.ide.prompts.request import IN_EDITOR, TOKENS, PromptRef, View
 from foldline.ide.render import token_costs as costs
 from foldline.ide.render.diff import Side
 from foldline.ide.render.render import EXECUTED, Render, chapters_shown
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from foldline.ide.previews.state import Stale
+    from foldline.ide.prompts.request import RenderMode
     from foldline.ide.render.render import Block, Kept
 
     Watcher = Callable[[PreviewState | None], None]
@@ -121,6 +122,10 @@ class Preview:
     def options(self) -> View:
         """The user's options that hold now."""
         return self.steps[-1]
+
+    def ref(self, mode: RenderMode) -> PromptRef:
+        """The prompt, for a caller's needs."""
+        return PromptRef(uri=self.uri, name=self.name, mode=mode)
 
     def ticket(self, options: View | None = None) -> RenderTicket:
         """The ticket of a render that starts now."""

@@ -26,7 +26,7 @@ from foldline.ide.render.render import (
     SectionText,
     ToolAnswer,
 )
-from foldline.ide.resolve import find_prompt, resolve
+from foldline.ide.resolve import resolve
 from foldline.ide.uris import file_of
 from foldline.records import record
 
@@ -169,8 +169,8 @@ class Query(Action[AnswerT]):
 
     async def on_preview(self, previews: Previews, session_id: str | None) -> AnswerT:
         preview = previews.find(session_id)
-        mode = RenderMode(of_preview=True)
-        source = await find_prompt(previews.workspace, preview.uri, preview.name, mode)
+        ref = preview.ref(RenderMode(of_preview=True))
+        source = await resolve(previews.workspace, ref)
         return await self.answer(source, preview.options)
 
 

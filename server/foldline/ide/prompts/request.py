@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-TOKENS, BYTES = "tokens", "bytes"
+TOKENS = "tokens"
 IN_EDITOR = "Opened in the editor"
 """The reason of a step whose user gives none."""
 
@@ -74,14 +74,9 @@ class View:
 
     def request(self) -> dict[str, Any]:
         """The fields of a worker's request."""
-        return {
-            "overrides": self.overrides,
-            "params": self.params,
-            "parameter_set": self.parameter_set,
-            "chapters": None if self.chapters is None else sorted(self.chapters),
-            "instructions": self.instructions,
-            "tag": self.tag,
-        }
+        sent = ("overrides", "params", "parameter_set", "instructions", "tag")
+        chapters = None if self.chapters is None else sorted(self.chapters)
+        return {**{name: getattr(self, name) for name in sent}, "chapters": chapters}
 
 
 @record(kw_only=True)

@@ -77,13 +77,7 @@ async def static_render(source: PromptSource, view: View) -> Render:
         wanted = _overrides(prompt, {**dict.fromkeys(view.opened, "FULL"), **view.overrides})
         value = with_chapters(prompt.value, view.chapters)
         request = request_of(value, snapshot.analysis.evaluator, wanted)
-        render = replace(
-            request.render,
-            name=prompt.name.id,
-            uri=snapshot.uri,
-            version=source.document.version,
-            token_budget=snapshot.options.token_budget,
-        )
+        render = _of_prompt(request.render, prompt, snapshot, source.document.version)
         located = {
             section.path: source.workspace.locate(snapshot, section.source)
             for section in prompt.described.walk()
@@ -104,12 +98,7 @@ async def static_tokens(source: PromptSource) -> PromptTokens:
         from foldline.ide.render.static_request import costed
 
         request = costed(prompt, snapshot.counter)
-        render = replace(
-            request.render,
-            name=prompt.name.id,
-            uri=snapshot.uri,
-            token_budget=snapshot.options.token_budget,
-        )
+        render = _of_prompt(request.render, prompt, snapshot)
         return tokens_of(render, certain=request.exact)
 
     return await query_prompt(source, query)
@@ -165,6 +154,13 @@ async def query_prompt(
     if answer is None:
         raise _no_prompt(source.name)
     return answer
+
+
+def _of_prompt(
+    render: Render, prompt: PromptFacts, snapshot: Snapshot, version: int | None = None
+) -> Render:
+    name, budget = prompt.name.id, snapshot.options.token_budget
+    return replace(render, name=name, uri=snapshot.uri, version=version, token_budget=budget)
 
 
 def _no_prompt(name: str | None, names: Sequence[str] = ()) -> NoPrompt:

@@ -11,6 +11,7 @@ from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.backends.errors import PathError
 from foldline.backends.formatting.visible import visible
 from foldline.backends.outlines.syntax import ParseRefusedError
+from foldline.ide import cost_texts
 from foldline.ide.analysis.model import SourceSpan, Span
 from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.document import instruction_file, read_instructions
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from foldline.ide.instructions.features import Costs
     from foldline.ide.instructions.fold import Mark
     from foldline.ide.instructions.mentions import Mention
-    from foldline.ide.prompts.request import View
+    from foldline.ide.prompts.request import PromptRef, View
     from foldline.ide.render.render import Answer, AnswerT, Block
     from foldline.ide.render.static import PromptTokens
     from foldline.ide.snapshot import OpenDocument
@@ -60,10 +61,7 @@ class MarkdownSource(PromptSource):
             return read_instructions(path, root)
         return instruction_file(path, root, text)
 
-    async def first_name(self) -> str:
-        return self.document.path.name
-
-    async def name_of(self, name: str | None) -> str:
+    async def name_of(self, ref: PromptRef) -> str:
         return self.document.path.name
 
     # Actions
@@ -187,13 +185,39 @@ class MarkdownSource(PromptSource):
         return costs(self.file, snapshot.counter)
 
     def hover(self, snapshot: Snapshot, offset: int) -> Hover | None:
-        return self._costs(snapshot).hover(offset)
+        """Return Markdown about the section whose heading is at an offset; None elsewhere."""
+        from foldline.ide.features.hover import Hover
+
+        for section in self.file.sections:
+            if section.start <= offset < section.body:
+                number = f"{section.number}. " if section.number else ""
+                cost = self._costs(snapshot).cost(section)
+                parts = [f"**{number}{section.title}** `{section.key}`", cost]
+                if section.summary:
+                    parts.append(f"Summary:\n\n> {section.summary}")
+                return Hover("\n\n".join(parts), self.file.heading(section))
+        return None
 
     def lenses(self, snapshot: Snapshot) -> Iterator[Lens]:
-        return self._costs(snapshot).lenses()
+        """Yield the lenses: *Preview* at the top, *Open* above each folded section."""
+        from foldline.ide.features.hover import Lens, LensTitle
+
+        costs, first = self._costs(snapshot), self.file.sections[0].start
+        title = LensTitle(cost_texts.preview(costs.render, costs.counter))
+        yield Lens(Span(first, first), self.file.name, title=title)
+        for section in self.file.folded:
+            title = LensTitle(f"Open · {costs.cost(section)}")
+            yield Lens(Span(section.start, section.start), self.file.name, section.key, title)
 
     def inlays(self, snapshot: Snapshot) -> Iterator[Inlay]:
-        return self._costs(snapshot).inlays()
+        """Yield what stands behind each heading: its number and its tokens."""
+        from foldline.ide.features.hover import Inlay
+
+        costs = self._costs(snapshot)
+        for section in self.file.sections:
+            if section.number:
+                label = cost_texts.inlay(section.number, costs.blocks[section.key], costs.counter)
+                yield Inlay(section.start, label)
 
     def completions(self, snapshot: Snapshot, offset: int) -> Sequence[Completion]:
         from foldline.ide.instructions.targets import propose

@@ -13,9 +13,7 @@ from foldline.ide.errors import NoPrompt, RenderError
 from foldline.ide.render.interpreter import find_interpreter
 from foldline.ide.render.options import read_preview_options
 from foldline.ide.render.render import OpenedSections, Render
-from foldline.ide.render.renderer import Job
 from foldline.ide.render.static import static_render, static_tokens
-from foldline.ide.render.values import find_sources
 from foldline.ide.settings import Network
 from foldline.ide.snapshot import Snapshot
 from foldline.ide.sources.source import PromptSource
@@ -26,13 +24,14 @@ from foldline.version import VERSION
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from foldline.ide.analysis.model import SourceSpan, Span, StaticPrompt
+    from foldline.ide.analysis.model import SourceSpan, Span
     from foldline.ide.checks import Diagnostic
     from foldline.ide.features.completion import Completion
     from foldline.ide.features.hover import Hover, Inlay, Lens
     from foldline.ide.instructions.mentions import Mention
-    from foldline.ide.prompts.request import View
+    from foldline.ide.prompts.request import PromptRef, View
     from foldline.ide.render.render import AnswerT, Block
+    from foldline.ide.render.renderer import Job
     from foldline.ide.render.static import PromptTokens
     from foldline.ide.sources.source import Action, Known, Locations
     from foldline.ide.workspace import Result
@@ -44,24 +43,23 @@ class PythonSource(PromptSource):
 
     trust_needed = True
 
-    async def first_name(self) -> str | None:
-        return _first(await self._prompts())
-
-    async def name_of(self, name: str | None) -> str | None:
+    async def name_of(self, ref: PromptRef) -> str | None:
         """Return the variable of the prompt that is called so, or `ns/key`.
 
-        Without a name it is the prompt last shown of the document, or else the first that the
-        author has bound values to, or else the first.
+        Without a name it is the prompt last shown of an editor's document, or else the first that
+        the author has bound values to, or else the first.
         """
-        if name is not None and name.isidentifier():
+        name, uri = ref.name, self.document.uri
+        if name is not None and (ref.file is not None or name.isidentifier()):
             # A variable may hold a prompt in a way that only executing the module shows.
             return name
-        prompts = await self._prompts()
+        prompts = await self.workspace.query(uri, lambda one: one.analysis.module.prompts) or ()
         names = {prompt.name: prompt.name for prompt in prompts}
         names |= {f"{prompt.ns}/{prompt.key}": prompt.name for prompt in prompts if prompt.key}
         if name is None:
-            shown = self.workspace.focus.prompt_names.get(self.document.uri)
-            return shown if shown in names else _first(prompts)
+            shown = self.workspace.focus.prompt_names.get(uri) if ref.file is None else None
+            bound_first = sorted(prompts, key=lambda prompt: not prompt.bound)
+            return next((one.name for one in bound_first), None) if shown not in names else shown
         if names and name not in names:
             near = near_names(name, names) or sorted(names)
             raise NoPrompt(
@@ -70,12 +68,6 @@ class PythonSource(PromptSource):
                 near=near,
             )
         return names.get(name, name)
-
-    async def _prompts(self) -> Sequence[StaticPrompt]:
-        def prompts(snapshot: Snapshot) -> Sequence[StaticPrompt]:
-            return snapshot.analysis.module.prompts
-
-        return await self.workspace.query(self.document.uri, prompts) or ()
 
     # Actions
 
@@ -214,12 +206,6 @@ class PythonSource(PromptSource):
         costs = check_costs(analysis, options.token_budget, snapshot.counter)
         return diagnostics(analysis, severities=options.severity, more=costs)
 
-    def marks(self, offset: int) -> None:
-        return None
-
-    def look_around(self) -> None:
-        return None
-
 
 def build_job(source: PythonSource, view: View, action: Action) -> tuple[Job, tuple[str, ...]]:
     """The job of a request about a prompt, and the problems of the project's options.
@@ -230,6 +216,9 @@ def build_job(source: PythonSource, view: View, action: Action) -> tuple[Job, tu
     Raises:
         ValuesError: A file of values can't be read.
     """
+    from foldline.ide.render.renderer import Job
+    from foldline.ide.render.values import find_sources
+
     document, mode, settings = source.document, source.mode, source.workspace.settings
     if mode.for_model:
         project = read_preview_options(document.path, document.root)
@@ -260,9 +249,3 @@ def build_job(source: PythonSource, view: View, action: Action) -> tuple[Job, tu
         },
     )
     return job, problems
-
-
-def _first(prompts: Sequence[StaticPrompt]) -> str | None:
-    """Return the variable of the first bound prompt, or else of the first prompt."""
-    first = min(prompts, key=lambda prompt: not prompt.bound, default=None)
-    return first.name if first is not None else None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from foldline.ide.instructions.document import InstructionFile
     from foldline.ide.instructions.fold import Mark
     from foldline.ide.instructions.mentions import Mention
-    from foldline.ide.prompts.request import View
+    from foldline.ide.prompts.request import PromptRef, View
     from foldline.ide.render.render import AnswerT, Block, Location, OpenedSections, Render
     from foldline.ide.render.static import PromptTokens
     from foldline.ide.snapshot import Snapshot
@@ -69,14 +69,11 @@ class PromptSource(ABC):
     trust_needed: ClassVar[bool]
     completes_in_parts: ClassVar[bool] = False
 
-    # The first prompt, bound ones before others; the one called so, or without a name that's meant.
+    # The name of the prompt that is meant. The prompt as a view shows it: a block equal to one of
+    # `known` is that object; from its source alone; with sections opened as a model does, None for
+    # all; a worker's answer to an action.
     @abstractmethod
-    async def first_name(self) -> str | None: ...
-    @abstractmethod
-    async def name_of(self, name: str | None) -> str | None: ...
-
-    # The prompt as a view shows it: a block equal to one of `known` is that object; from the source
-    # alone; with sections opened as a model does, None for all; a worker's answer to an action.
+    async def name_of(self, ref: PromptRef) -> str | None: ...
     @abstractmethod
     async def render(self, view: View, known: Sequence[Block] = ()) -> Render: ...
     @abstractmethod
@@ -105,10 +102,12 @@ class PromptSource(ABC):
     def mentions(self, snapshot: Snapshot) -> Iterable[tuple[Mention, Span | SourceSpan]]: ...
     @abstractmethod
     def diagnostics(self, snapshot: Snapshot, known: Known) -> Sequence[Diagnostic]: ...
-    @abstractmethod
-    def marks(self, offset: int) -> Sequence[Mark] | None: ...
-    @abstractmethod
-    def look_around(self) -> Around | None: ...
+
+    def marks(self, offset: int) -> Sequence[Mark] | None:
+        return None
+
+    def look_around(self) -> Around | None:
+        return None
 
     @property
     def only_source(self) -> bool:

@@ -15,6 +15,12 @@ from lsprotocol.types import (
     CodeActionKind,
     CodeActionOptions,
     Command,
+    OptionalVersionedTextDocumentIdentifier,
+    SnippetTextEdit,
+    StringValue,
+    TextDocumentEdit,
+    TextEdit,
+    WorkspaceEdit,
 )
 
 from foldline.ide.resolve import range_in
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
     from lsprotocol.types import CodeActionParams
 
     from foldline.ide.analysis.model import Span, StaticPrompt, StaticSection
+    from foldline.ide.instructions.fold import Mark
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
@@ -42,6 +49,7 @@ OPTIONS = CodeActionOptions(
 CLIENT_PREVIEW = "foldline.preview"
 CLIENT_OPEN_SECTION = "foldline.openSection"
 CLIENT_CLOSE_SECTION = "foldline.closeSection"
+SUMMARY = "what it tells"
 CLIENT_OUTLINE = "foldline.outline"
 
 
@@ -62,9 +70,7 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
         if wants(CodeActionKind.QuickFix):
             actions += quick_fixes(ls, snapshot, start, end)
         if (marks := snapshot.source.marks(start)) is not None:
-            from foldline.server.instructions.marks import mark_action
-
-            of_marks = (mark_action(ls, snapshot, mark) for mark in marks)
+            of_marks = (_of_mark(ls, snapshot, mark) for mark in marks)
             return [*actions, *(action for action in of_marks if wants(action.kind or ""))]
         if wants(CodeActionKind.RefactorRewrite):
             actions += _adoptions(snapshot, start, end)
@@ -80,6 +86,26 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
         return actions
 
     return await with_snapshot(ls, params.text_document.uri, query) or []
+
+
+def _of_mark(ls: FoldlineServer, snapshot: LspSnapshot, mark: Mark) -> CodeAction:
+    """Return the code action of a mark, with a field for the summary where editors have them.
+
+    The summary is a person's. Only a section that looks like reference is offered with the quick
+    fixes, for which editors show a light bulb; the others are refactorings.
+    """
+    workspace = ls.client_capabilities.workspace
+    edits = workspace.workspace_edit if workspace is not None else None
+    snippets = bool(edits and edits.snippet_edit_support and edits.document_changes)
+    kind = CodeActionKind.QuickFix if mark.suggested else CodeActionKind.RefactorRewrite
+    text = mark.text.format(f"${{1:{SUMMARY}}}" if snippets else SUMMARY)
+    marked = snapshot.range(mark.place)
+    change = WorkspaceEdit(changes={snapshot.uri: [TextEdit(marked, text)]})
+    if snippets:
+        version = OptionalVersionedTextDocumentIdentifier(snapshot.uri, snapshot.version)
+        edit = SnippetTextEdit(marked, StringValue(text))
+        change = WorkspaceEdit(document_changes=[TextDocumentEdit(version, [edit])])
+    return CodeAction(mark.title, kind, edit=change)
 
 
 def _adoptions(snapshot: LspSnapshot, start: int, end: int) -> Iterator[CodeAction]:

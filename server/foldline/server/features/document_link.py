@@ -36,7 +36,7 @@ async def handle(ls: FoldlineServer, params: DocumentLinkParams) -> list[Documen
 
     uri = params.text_document.uri
     all_links = await with_snapshot(ls, uri, query) or []
-    for folder, place, _, to in await named_in(ls, uri):
+    for folder, place, to in await named_in(ls, uri):
         file = folder.root / to.path
         if to.path and not file.is_dir():
             all_links.append(DocumentLink(place, uri_of(file) + f"#L{to.line}" * (to.line > 0)))

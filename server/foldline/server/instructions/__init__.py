@@ -1,1 +1,1 @@
-"""What LSP features have of instruction files alone: fold marks, names, and their history."""
+"""What LSP features have of Markdown alone: the names in it, and what git says of them."""

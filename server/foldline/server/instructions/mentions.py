@@ -24,7 +24,6 @@ class Named(NamedTuple):
 
     folder: Folder
     range: Range
-    mention: Mention
     target: Target
 
 
@@ -53,7 +52,7 @@ async def named_in(ls: FoldlineServer, uri: str, at: Position | None = None) -> 
 
         path = Path(file).relative_to(folder.root).as_posix()
         targets = Targets(folder.access, path)
-        meant = ((place, one, targets.of(one)) for place, one in wanted)
-        return [Named(folder, place, one, to) for place, one, to in meant if to is not None]
+        meant = ((place, targets.of(one)) for place, one in wanted)
+        return [Named(folder, place, to) for place, to in meant if to is not None]
 
     return await in_thread(resolve, LONG) if wanted else []
