@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from foldline.backends.outlines import syntax
+from foldline.ide.analysis import top_level
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import diagnostics
 from foldline.ide.features.completion import completions
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
+    from foldline.ide.analysis.top_level import Parsed
 
 FILE = "/w/prompt.py"
 COUNTER = token_counter(exact=False)
@@ -238,3 +240,28 @@ def test_what_a_key_replaces_is_given_back_without_the_collector(
         assert kept() == before
     finally:
         gc.enable()
+
+
+def test_a_type_in_quotes_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = Counter[str]()
+    parse = top_level.parse
+
+    def counted(text: str, file: str, previous: Parsed | None = None) -> Parsed:
+        texts[text] += 1
+        return parse(text, file, previous)
+
+    monkeypatch.setattr(top_level, "parse", counted)
+    project = Project()
+    project.open(
+        FILE,
+        "from dataclasses import dataclass\nfrom foldline.prompts import EachSection\n"
+        "from other import Item\n@dataclass\nclass P:\n    items: 'list[Item]'\n"
+        "EachSection[P, Item](title='T', key='k', items='items', template='${name}')\n",
+    )
+    for name in ("a", "b", "c"):
+        item = f"@dataclass\nclass Item:\n    name: str\n    {name}: str\n"
+        project.open("/w/other.py", f"from dataclasses import dataclass\n{item}")
+        analysis = project.analysis(FILE)
+        assert analysis is not None
+        assert diagnostics(analysis) == ()
+    assert texts["list[Item]"] == 1

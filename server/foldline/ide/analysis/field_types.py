@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Union, cast
 
 from foldline.ide.analysis.memo import STEP
 from foldline.ide.analysis.syntax import Attribute, Call, String
-from foldline.ide.analysis.top_level import expression_of
+from foldline.ide.analysis.top_level import quoted
 from foldline.ide.analysis.values import (
     TYPE_VARIABLE,
     ClassValue,
@@ -161,9 +161,9 @@ class _Hints:
         """Return the type that the annotation means."""
         node = self._annotation
         if isinstance(node, String):
-            quoted = self._evaluator.value(node, self._scope)
-            text = quoted.known if isinstance(quoted, Text) else None
-            self._annotation = node = expression_of(text or "", node) or node
+            value = self._evaluator.value(node, self._scope)
+            text = value.known if isinstance(value, Text) else None
+            self._annotation = node = quoted(node, text or "") or node
             self.certain = False
         return self.of(self._evaluator.value(node, self._scope))
 

@@ -170,7 +170,7 @@ def _contents(kind: type[Node]) -> tuple[str, ...]:
     """The attributes that make a node of a class, after its place."""
     found = _CONTENTS.get(kind)
     if found is None:
-        made = ("anchor", "start", "end", "mapped")
+        made = ("anchor", "start", "end", "mapped", "quoted")
         names = (item.name for item in fields(kind))
         found = _CONTENTS[kind] = tuple(name for name in names if name not in made)
     return found

@@ -158,6 +158,8 @@ class String(Node):
     inner: tuple[Expression, ...] = ()
     """The interpolated expressions."""
     mapped: MappedText | None = None
+    quoted: Expression | None = None
+    """The expression that it is as an annotation, once it has been read."""
 
 
 @record

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     import tree_sitter
 
     from foldline.ide.analysis.pieces import Parse
-    from foldline.ide.analysis.syntax import Expression, Node
+    from foldline.ide.analysis.syntax import Expression, String
 
 _BEGINNING = re.compile(
     r"^(?:from\s+[\w.]+\s+import\b|import\s+\w|class\s+\w+\s*[(:\[]|(?:async\s+)?def\s+\w+\s*[(\[]"
@@ -148,13 +148,15 @@ def parse(text: str, file: str, previous: Parsed | None = None) -> Parsed:
         return Parsed(text, (), str(refused))
 
 
-def expression_of(text: str, place: Node) -> Expression | None:
-    """Return the expression that a text is, as if it stood at a place; None for another text."""
-    match parse(text.strip(), place.file).statements:
-        case (TopLevel(nodes=(Evaluate(value=found),), broken=False) as statement,):
-            statement.anchor.start = place.anchor.at(place.start)
-            return found
-    return None
+def quoted(node: String, text: str) -> Expression | None:
+    """Return the expression that a string is, where it stands; None for another text."""
+    if node.quoted is None:
+        match parse(text.strip(), node.file).statements:
+            case (TopLevel(nodes=(Evaluate(value=expression),), broken=False),):
+                node.quoted = expression
+    if node.quoted is not None:
+        node.quoted.anchor.start = node.anchor.at(node.start)
+    return node.quoted
 
 
 class _Update:
