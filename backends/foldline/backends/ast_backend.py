@@ -120,13 +120,13 @@ class ASTFileAnalysisBackend:
         paths, coverage, notes = await self._candidates(name, within, since)
         if not paths:
             within.check()
-        found: list[Reference | Refused] = []
+        references: list[Reference | Refused] = []
         parsed = 0
         ordered = self._ordered(paths, name, since)
         for batch in [ordered] if most is None else _batches(ordered):
-            if most is not None and len(found) >= most:
+            if most is not None and len(references) >= most:
                 break
-            found += self._search(self._loaded(batch), name)
+            references += self._search(self._loaded(batch), name)
             parsed += len(batch)
         if parsed < len(paths):
             left = f"{CUT_SHORT} {len(paths) - parsed} more files; give a scope"
@@ -134,9 +134,9 @@ class ASTFileAnalysisBackend:
         # Pages follow each other only if each has the order in which files are parsed.
         places = None
         if self._index is not None:
-            places = {path: place for place, path in enumerate(ordered)}
+            places = {path: index for index, path in enumerate(ordered)}
         return _gathered(
-            name, scope, found, files=parsed, coverage=coverage, notes=notes, places=places
+            name, scope, references, files=parsed, coverage=coverage, notes=notes, places=places
         )
 
     def _loaded(self, paths: Iterable[str]) -> Iterator[Source]:
@@ -172,10 +172,10 @@ class ASTFileAnalysisBackend:
             every = (await files_with(word, since=since)).paths if paths else ()
             others = {*every} - {*paths} if len(every) <= _MOST_SEEN else ()
             return [*paths, *sorted(others)], coverage
-        within, whole, _ = await files_with(word_of(owner), since=since)
-        known = {*within}
-        found = [path for path in paths if path in known or f"/{owner}" in f"/{path}"]
-        return found, coverage if whole == COMPLETE else whole
+        within, completeness, _ = await files_with(word_of(owner), since=since)
+        related = {*within}
+        defining = [path for path in paths if path in related or f"/{owner}" in f"/{path}"]
+        return defining, coverage if completeness == COMPLETE else completeness
 
     @waits
     async def writing_files(self, name: str) -> list[str]:
@@ -189,8 +189,8 @@ class ASTFileAnalysisBackend:
     def definitions_in(self, path: str, name: str) -> list[Reference]:
         """The definitions of a name in a file that the index or a walk gave."""
         uses = self._search(self._loaded([path]), name)
-        found = [use for use in uses if isinstance(use, Reference)]
-        return [use for use in found if use.kind == ReferenceKind.DEFINITION]
+        definitions = [use for use in uses if isinstance(use, Reference)]
+        return [use for use in definitions if use.kind == ReferenceKind.DEFINITION]
 
     def files_defining(
         self, name: str, within: Iterable[str] | None = None, since: float | None = None
@@ -198,9 +198,9 @@ class ASTFileAnalysisBackend:
         """Code, or what of it is `within`, that seemed to define the name when last indexed."""
         if self._index is None:
             return []
-        known = None if within is None else {*within}
-        found = self._index.last_defining(word_of(name), known, since)
-        return [path for path in found if can_have_references(language_of(path))]
+        scope_paths = None if within is None else {*within}
+        paths = self._index.last_defining(word_of(name), scope_paths, since)
+        return [path for path in paths if can_have_references(language_of(path))]
 
     async def _candidates(
         self, name: str, within: Scope, since: float | None
@@ -213,9 +213,9 @@ class ASTFileAnalysisBackend:
             # The index has no operators.
             paths = [path for path in paths if word or token_of(language_of(path), name)]
             return [path for path in paths if can_have_references(language_of(path))], COMPLETE, ()
-        found = await coroutine_of(self._index.files_with)(word, since=since)
-        paths = [path for path in found.paths if within.holds(path)]
-        return paths, found.coverage, tuple(note for note in found.notes if note)
+        candidates = await coroutine_of(self._index.files_with)(word, since=since)
+        paths = [path for path in candidates.paths if within.holds(path)]
+        return paths, candidates.coverage, tuple(note for note in candidates.notes if note)
 
     def types_in(self, path: str) -> FileTypes | None:
         """The types of a file with their bases; None where it isn't read, or has none to know."""
@@ -227,7 +227,7 @@ class ASTFileAnalysisBackend:
 
     def _search(self, sources: Iterable[Source], name: str) -> Iterator[Reference | Refused]:
         word = (word_of(name) or name).encode("utf-8", "replace")
-        known = self._uses.get(name)
+        kept = self._uses.get(name)
         files: dict[str, FileUses] = {}
         digests: dict[str, bytes] = {}
 
@@ -237,7 +237,7 @@ class ASTFileAnalysisBackend:
                 language = language_of(source.path, data)
                 if word not in data or not can_have_references(language):
                     continue
-                parsed, file = Parsed(source.path, language, data), known.get(source.path)
+                parsed, file = Parsed(source.path, language, data), kept.get(source.path)
                 digest = parsed.digest()
                 if file is not None and file.digest == digest:
                     files[source.path] = file
@@ -245,15 +245,15 @@ class ASTFileAnalysisBackend:
                     digests[source.path] = digest
                     yield parsed
 
-        found: dict[str, list[Reference]] = {}
+        by_path: dict[str, list[Reference]] = {}
         for item in self._parsing.references(unknown(), name):
             if isinstance(item, Refused):
                 del digests[item.path]
                 yield item
             else:
-                found.setdefault(item.path, []).append(item)
+                by_path.setdefault(item.path, []).append(item)
         for path, digest in digests.items():
-            files[path] = FileUses(digest, tuple(found.get(path, ())))
+            files[path] = FileUses(digest, tuple(by_path.get(path, ())))
         self._uses.keep(name, files)
         for file in files.values():
             yield from file.uses
@@ -264,16 +264,16 @@ class ASTFileAnalysisBackend:
         return from_text(self._files.resolve_unsaved(path), text)
 
     def _outline(self, source: Source) -> FileOutline:
-        language, found = self._parsed(source)
+        language, parsed = self._parsed(source)
         return FileOutline(
             source.path,
             language,
-            tuple(found.imports),
-            found.symbols,
+            tuple(parsed.imports),
+            parsed.symbols,
             count_lines(source.parse_data),
-            found.docstring,
-            tuple(found.exports),
-            sentences(found.reason, source.note),
+            parsed.docstring,
+            tuple(parsed.exports),
+            sentences(parsed.reason, source.note),
             NAME,
         )
 

@@ -158,7 +158,7 @@ class IgnoreRules:
         repository = repository_of(root)
         config = repository and git_file(repository, "config")
         self._any_case = config is not None and _has_any_case(config)
-        files = [*(place.file for place in self._outside), *_git_configurations()]
+        files = [*(source.file for source in self._outside), *_git_configurations()]
         files += [config] if config else []
         self._above = {str(file): ignore_file_version(file) for file in files}
         # Folder (relative, "" the root) -> rules that apply to its entries, strongest first.
@@ -181,12 +181,12 @@ class IgnoreRules:
         """The pattern that hides the entry `name` of `folder`, which itself is not hidden."""
         if name in ALWAYS_HIDDEN:
             return Ignored(name, _VERSION_CONTROL, name)
-        own = self._decided(folder, name, is_folder=is_folder)
-        found = self._hiding_in(folder) or own
+        decided = self._decided(folder, name, is_folder=is_folder)
+        rule = self._hiding_in(folder) or decided
         # `.ignore` isn't git's, and hides what git tracks, too.
-        if found is None or (own and own.source.rpartition("/")[2] == IGNORE_FILES[1]):
-            return own
-        return None if self._is_tracked(folder, name) else found
+        if rule is None or (decided and decided.source.rpartition("/")[2] == IGNORE_FILES[1]):
+            return decided
+        return None if self._is_tracked(folder, name) else rule
 
     def _decided(self, folder: str, name: str, *, is_folder: bool) -> Ignored | None:
         """The pattern that is about an entry, if it hides it."""
@@ -213,11 +213,11 @@ class IgnoreRules:
         if repository is None:
             return False
         base, prefix, file, version = repository
-        known = tracked(file, version)
-        if known.problem and known.problem not in self.problems:
-            self.problems.append(known.problem)
+        tracked_paths = tracked(file, version)
+        if tracked_paths.problem and tracked_paths.problem not in self.problems:
+            self.problems.append(tracked_paths.problem)
         path = f"{folder}/{name}" if folder else name
-        return known.holds(encoded(prefix + path[len(base) :]))
+        return tracked_paths.holds(encoded(prefix + path[len(base) :]))
 
     def hidden(self, folder: str, entries: Sequence[tuple[str, bool]]) -> set[str]:
         """Names of the hidden entries of `folder`, which isn't hidden itself.
@@ -242,8 +242,8 @@ class IgnoreRules:
         folder = ""
         for index, name in enumerate(parts):
             inner = is_folder or index < len(parts) - 1
-            if found := self.for_entry(folder, name, is_folder=inner):
-                return found
+            if rule := self.for_entry(folder, name, is_folder=inner):
+                return rule
             folder = f"{folder}/{name}" if folder else name
         return None
 
@@ -254,10 +254,10 @@ class IgnoreRules:
     def _rules(
         self, folder: str, rule_files: Iterable[str] = tuple(reversed(RULE_FILES))
     ) -> tuple[_Rules, ...]:
-        known = self._by_folder.get(folder)
-        if known is None:
+        every = self._by_folder.get(folder)
+        if every is None:
             above = self._rules(folder.rpartition("/")[0]) if folder else self._rules_above()
-            own: list[_Rules] = []
+            folder_rules: list[_Rules] = []
             if folder:
                 self._repositories[folder] = self._repositories[folder.rpartition("/")[0]]
             for name in rule_files:
@@ -268,9 +268,9 @@ class IgnoreRules:
                 base = f"{folder}/" if folder else ""
                 file = self._root / folder / name
                 if rules := self._read(file, shown, root=self._root, base=base):
-                    own.append(rules)
-            known = self._by_folder[folder] = (*own, *above)
-        return known
+                    folder_rules.append(rules)
+            every = self._by_folder[folder] = (*folder_rules, *above)
+        return every
 
     def _enter_repository(self, folder: str) -> None:
         """Take note of what a repository in the workspace tracks."""
@@ -284,16 +284,18 @@ class IgnoreRules:
     ) -> _Rules | None:
         """The rules of a file, which `root` must hold if it is given."""
         try:
-            found = self._read_file(file, root)
+            patterns = self._read_file(file, root)
         except PathError as error:
             self.versions[str(file)] = ignore_file_version(file)
             self.problems.append(f"{visible(source)} {error.problem}: nothing of it counts")
             return None
-        self.versions[str(file)] = found[0] if found else ""
-        if found is None:
+        self.versions[str(file)] = patterns[0] if patterns else ""
+        if patterns is None:
             return None
         lines = tuple(
-            line for line in found[1].split("\n") if line.strip(" \r") and not line.startswith("#")
+            line
+            for line in patterns[1].split("\n")
+            if line.strip(" \r") and not line.startswith("#")
         )
         most = min(IGNORE_PATTERNS, self._patterns_left)
         if len(lines) > most:
@@ -329,12 +331,12 @@ class IgnoreRules:
 
     def _rules_above(self) -> tuple[_Rules, ...]:
         """The rules from outside the workspace folder, strongest first."""
-        found = [
+        kept = [
             rules
             for file, root, prefix in self._outside
             if (rules := self._read(file, str(file), root=root, prefix=prefix))
         ]
-        return (*found, _Rules("", "", DEFAULT_SOURCE, compile_patterns(DEFAULTS)[0]))
+        return (*kept, _Rules("", "", DEFAULT_SOURCE, compile_patterns(DEFAULTS)[0]))
 
 
 class _Repository(NamedTuple):
@@ -366,24 +368,24 @@ class _Outside(NamedTuple):
 
 def _outside(root: Path) -> list[_Outside]:
     """The ignore files outside the workspace that may have rules for it, the strongest first."""
-    found: list[_Outside] = []
+    outside: list[_Outside] = []
     repository = repository_of(root)
     if repository is not None:
         folder = root
         while folder != repository:
             folder = folder.parent
             prefix = root.relative_to(folder).as_posix() + "/"
-            found += [
+            outside += [
                 _Outside(folder / name, repository, prefix) for name in reversed(IGNORE_FILES)
             ]
         git, holder = repository / ".git", repository
         if not git.is_dir():
             with suppress(OSError, PathError, RuntimeError, ValueError):
                 git = holder = git_folder(repository)
-        found.append(_Outside(git / "info" / "exclude", holder, _prefix(root, repository)))
+        outside.append(_Outside(git / "info" / "exclude", holder, _prefix(root, repository)))
     # The user's own, which may be a link to anywhere.
-    found.append(_Outside(_global_excludes(), None, ""))
-    return found
+    outside.append(_Outside(_global_excludes(), None, ""))
+    return outside
 
 
 def _prefix(root: Path, repository: Path) -> str:

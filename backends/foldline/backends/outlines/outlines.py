@@ -117,8 +117,10 @@ def _indent(rows: Sequence[bytes], symbol: SymbolInfo) -> int:
 
 def _missing(rows: Sequence[bytes], symbols: Iterable[SymbolInfo], failed: int) -> str:
     """Say how many lines from the first error on are in no symbol."""
-    known = {line for one in symbols for line in range(one.line, one.line_end + 1)}
-    lines = [row.strip() for line, row in enumerate(rows, 1) if line > failed and line not in known]
+    outlined = {line for one in symbols for line in range(one.line, one.line_end + 1)}
+    lines = [
+        row.strip() for line, row in enumerate(rows, 1) if line > failed and line not in outlined
+    ]
     code = sum(line[:1] not in (b"", b"#", b"*", b"/") for line in lines)
     return f"{code} {plural('line', code)} left out" if code else "something may be missing"
 

@@ -168,17 +168,19 @@ def types_in_source(path: str, language: str, data: bytes, *, guarded: bool = Fa
     loose: list[tuple[Node, bool]] = []
     owned: set[int] = set()
     for _, captures in QueryCursor(_query(language)).matches(root):
-        found = {name: nodes[0] for name, nodes in captures.items()}
-        called = ((_text(found[one], data), words) for one, words in _WORDS.items() if one in found)
+        firsts = {name: nodes[0] for name, nodes in captures.items()}
+        called = (
+            (_text(firsts[one], data), words) for one, words in _WORDS.items() if one in firsts
+        )
         if any(word.lstrip(b":") not in words for word, words in called):
             continue
-        node, base = found.get("type"), found.get("base")
+        node, base = firsts.get("type"), firsts.get("base")
         if node is None:
-            loose.append((base or found["mixed"], base is None))
+            loose.append((base or firsts["mixed"], base is None))
         # An enum is the base of each of its constants with a body; other bases are one type's.
         elif base is None or base.id not in owned or base.end_byte <= node.start_byte:
             one = types.setdefault(node.id, _Type(node))
-            one.name = one.name or found.get("name")
+            one.name = one.name or firsts.get("name")
             if base is not None:
                 one.bases.append(base)
                 owned.add(base.id)

@@ -86,8 +86,8 @@ def other_name(data: bytes, nodes: list[Node]) -> str:
             other = next(filter(None, sides), None)
             if other is None or other.start_byte <= node.start_byte < other.end_byte:
                 return ""
-            found = _OTHER.match(data, other.start_byte, other.end_byte)
-            return found[1].decode("utf-8", "replace") if found else ""
+            match = _OTHER.match(data, other.start_byte, other.end_byte)
+            return match[1].decode("utf-8", "replace") if match else ""
         if not _QUALIFIES.search(above.type):
             return ""
     return ""
@@ -115,8 +115,8 @@ def is_module(data: bytes, declarator: Node) -> bool:
 def renamed_in(uses: Iterable[Reference], name: str) -> list[tuple[Reference, str]]:
     """The imports and exports that give something the name, with the name that it had before."""
     renaming = re.compile(rf"([\w$]+)\s+as\s+{re.escape(name)}(?![\w$])")
-    found = ((use, renaming.search(use.context)) for use in uses)
-    return [(use, match[1]) for use, match in found if match and use.kind == ReferenceKind.IMPORT]
+    matches = ((use, renaming.search(use.context)) for use in uses)
+    return [(use, match[1]) for use, match in matches if match and use.kind == ReferenceKind.IMPORT]
 
 
 class Variables:
@@ -200,13 +200,13 @@ class Variables:
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The ranges in order, those that overlap as one."""
-    found: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for start, end in sorted(ranges):
-        if found and start <= found[-1][1]:
-            found[-1] = found[-1][0], max(found[-1][1], end)
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(joined[-1][1], end)
         else:
-            found.append((start, end))
-    return found
+            joined.append((start, end))
+    return joined
 
 
 def _is_inside(ranges: list[tuple[int, int]], at: int) -> bool:

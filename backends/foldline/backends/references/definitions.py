@@ -95,10 +95,10 @@ async def _merged(files: FileBackend, analysis: Analysis, engine: Engine, file: 
     # The engine answers while we parse.
     query = await attempt(_begun(engine, file), nothing)
     outline = analysis.get_outline(file)
-    found = None if query is None else await attempt(query.answer(), nothing)
-    if found is None or found.text != files.read_source(outline.path).text:
+    answer = None if query is None else await attempt(query.answer(), nothing)
+    if answer is None or answer.text != files.read_source(outline.path).text:
         return outline
-    return merge_outline(outline, found)
+    return merge_outline(outline, answer)
 
 
 async def _read_defined(
@@ -128,8 +128,8 @@ async def _read_imported(
     # The last of `import a as b` and `from a import b` is the name that the file uses.
     use = imports[0]
     target = Position(use.path, use.line, use.column, first)
-    found = await engine.goto_definition(target, seconds=seconds)
-    for location in found.locations:
+    imported = await engine.goto_definition(target, seconds=seconds)
+    for location in imported.locations:
         if location.outside:
             continue
         detail = _symbol_at(analysis, location, rest)
@@ -138,8 +138,8 @@ async def _read_imported(
             return replace(
                 detail,
                 notes=(note, *detail.notes),
-                backend=f"{found.backend}+{detail.backend}",
-                coverage=found.coverage,
+                backend=f"{imported.backend}+{detail.backend}",
+                coverage=imported.coverage,
             )
     return None
 

@@ -127,13 +127,13 @@ class Hierarchy:
             self._defining[word, owner] = await files(word, owner, self._began)
         paths, coverage = self._defining[word, owner]
         self.coverage = self.coverage if coverage == COMPLETE else coverage
-        found = self.fitting(paths, name)
-        if owner and all(one.declares for one in found):
+        definitions = self.fitting(paths, name)
+        if owner and all(one.declares for one in definitions):
             # Below `using namespace`, what is defined has fewer names.
-            bodies = self.fitting(paths, f"{owner}.{word}") if found else []
-            found += [one for one in bodies if f".{name}".endswith(f".{one.name}")]
-        if found or not (thorough and self._thorough):
-            return found
+            bodies = self.fitting(paths, f"{owner}.{word}") if definitions else []
+            definitions += [one for one in bodies if f".{name}".endswith(f".{one.name}")]
+        if definitions or not (thorough and self._thorough):
+            return definitions
         return self.fitting(await self._writing_files(word), name)
 
     async def _writing_files(self, word: str) -> list[str]:
@@ -166,7 +166,7 @@ class Hierarchy:
 
     def _ranked(self, paths: Iterable[str], name: str) -> dict[int, list[Found]]:
         """The symbols by how well the name means them; constructors yield to their types."""
-        found: dict[int, list[Found]] = {}
+        by_rank: dict[int, list[Found]] = {}
         word = key_of(name.rpartition(".")[2])
         for path in islice(paths, _MOST_FILES):
             symbols = [one for one in self.symbols(path) if word in one.name]
@@ -175,13 +175,14 @@ class Hierarchy:
                 if one.located.symbol.kind == SymbolKind.TEST and f".{name}" not in f".{one.name}":
                     continue  # `describe '#name'`
                 if (rank := fit(module, one.name, name)) is not None:
-                    found.setdefault(rank, []).append(one)
+                    by_rank.setdefault(rank, []).append(one)
         if "~" in name:
-            return found
+            return by_rank
         types = {
-            rank: [one for one in some if not one.is_constructor] for rank, some in found.items()
+            rank: [one for one in ranked if not one.is_constructor]
+            for rank, ranked in by_rank.items()
         }
-        return {rank: types[rank] or some for rank, some in found.items()}
+        return {rank: types[rank] or ranked for rank, ranked in by_rank.items()}
 
     def declared(self, path: str) -> set[int]:
         """The lines of a file that only declare something."""
@@ -223,14 +224,14 @@ class Hierarchy:
         """The types of that name, each once; with a path, those that the file knows by it."""
         if path:
             return _once(await self.resolve(path, name))
-        found = await self.defining(name)
-        if not any(one.is_type for one in found):
+        types = await self.defining(name)
+        if not any(one.is_type for one in types):
             # An alias, or a name that its package imports.
             module, _, rest = name.partition(".")
-            places = [(one.path, one.name) for one in found]
+            places = [(one.path, one.name) for one in types]
             places += self._modules("src/_", module, rest) if rest else []
-            found = [one for place in places for one in await self.resolve(*place)]
-        return _once(one for one in found if one.is_type)
+            types = [one for where in places for one in await self.resolve(*where)]
+        return _once(one for one in types if one.is_type)
 
     async def member(self, owner: Found, word: str) -> Member:
         """The definitions of a member of a type: its own, or those of the first base with one."""
@@ -240,8 +241,8 @@ class Hierarchy:
             for one in order:
                 if isinstance(one, str):
                     missing.append(one)
-                elif found := await look(one, word):
-                    return Member(tuple(found), tuple(missing))
+                elif members := await look(one, word):
+                    return Member(tuple(members), tuple(missing))
         types = [one for one in order if isinstance(one, Found)]
         others = [
             other.name for one in types for other in self.symbols(one.path) if _in(other, one)
@@ -253,19 +254,19 @@ class Hierarchy:
 
         Of members in other files than their type, as Go has them, there are none.
         """
-        found = []
-        known: set[str] = set()
+        chain = []
+        names: set[str] = set()
         for owner in [one for one in self.fitting([path], name) if one.is_type][:1]:
             for base in await self.order(owner):
                 if isinstance(base, str):
-                    found.append(Inherited(base))
+                    chain.append(Inherited(base))
                     continue
                 inside = [one.located.symbol for one in self.symbols(base.path) if _in(one, base)]
-                new = {one.name: one for one in inside if one.name not in known}
-                known |= new.keys()
+                new = {one.name: one for one in inside if one.name not in names}
+                names |= new.keys()
                 if base != owner and new:
-                    found.append(Inherited(base.name, base.path, base.line, (*new.values(),)))
-        return tuple(found)
+                    chain.append(Inherited(base.name, base.path, base.line, (*new.values(),)))
+        return tuple(chain)
 
     async def _members(self, owner: Found, word: str, *, declared: bool = False) -> list[Found]:
         every = self.symbols(owner.path)
@@ -285,8 +286,8 @@ class Hierarchy:
 
     async def _attributes(self, owner: Found, word: str) -> list[Found]:
         """Its declaration, or else the first assignment to `self.word` in the type."""
-        if found := await self._members(owner, word, declared=True):
-            return found
+        if attributes := await self._members(owner, word, declared=True):
+            return attributes
         name = f"{owner.name}.{word}"
         for use in await coroutine_of(self._analysis.find_references)(key_of(word), owner.path):
             inside = f"{use.enclosing}.".startswith(f"{owner.name}.")
@@ -299,25 +300,27 @@ class Hierarchy:
 
     async def order(self, start: Found) -> list[Found | str]:
         """The type and its bases as members are looked for; one that isn't found as its name."""
-        known: dict[str, Found] = {}
+        by_name: dict[str, Found] = {}
         bases: dict[str, list[str]] = {}
         waiting = [start]
-        while waiting and len(known) < _MOST_TYPES:
+        while waiting and len(by_name) < _MOST_TYPES:
             one = waiting.pop(0)
-            if (key := _key(one)) in known:
+            if (key := _key(one)) in by_name:
                 continue
-            known[key], bases[key] = one, []
+            by_name[key], bases[key] = one, []
             for name in (await self._heritage(one))[:_MOST_TYPES]:
-                found = await self.resolve(one.path, name, one.name)
-                bases[key].append(_key(found[0]) if found else name)
-                waiting += found[:1]
+                resolved = await self.resolve(one.path, name, one.name)
+                bases[key].append(_key(resolved[0]) if resolved else name)
+                waiting += resolved[:1]
         order = _linear(_key(start), bases, {})
         if language_of(start.path) == "go":
             # The shallowest wins.
             order = list(
-                dict.fromkeys([*known, *(name for some in bases.values() for name in some)])
+                dict.fromkeys(
+                    [*by_name, *(name for base_names in bases.values() for name in base_names)]
+                )
             )
-        return [known.get(key, key) for key in order if key.rpartition(".")[2] not in _PLAIN]
+        return [by_name.get(key, key) for key in order if key.rpartition(".")[2] not in _PLAIN]
 
     async def _heritage(self, one: Found) -> list[str]:
         """The names of the bases, dotted, as they are written."""
@@ -340,8 +343,8 @@ class Hierarchy:
 
     def _types(self, path: str) -> Sequence[TypeBases]:
         if path not in self._typed:
-            found = self._analysis.types_in(path)
-            self._typed[path] = found.types if found else ()
+            types = self._analysis.types_in(path)
+            self._typed[path] = types.types if types else ()
         return self._typed[path]
 
     async def resolve(self, path: str, name: str, within: str = "", depth: int = 0) -> list[Found]:
@@ -349,11 +352,13 @@ class Hierarchy:
         imports, symbols, _ = self.read(path)
         scopes = within.split(".")[:-1]
         for count in range(len(scopes), -1, -1):
-            whole = ".".join((*scopes[:count], name))
-            own = [one for one in symbols if one.name == whole != within]
-            if types := [one for one in own if one.is_type]:
+            full_name = ".".join((*scopes[:count], name))
+            exact = [one for one in symbols if one.name == full_name != within]
+            if types := [one for one in exact if one.is_type]:
                 return types
-            for alias in filter(None, (_ALIAS.match(one.located.symbol.signature) for one in own)):
+            for alias in filter(
+                None, (_ALIAS.match(one.located.symbol.signature) for one in exact)
+            ):
                 if depth < _MOST_STEPS and alias[1] != name:
                     return await self.resolve(path, alias[1], within, depth + 1)
         language = language_of(path)
@@ -363,18 +368,18 @@ class Hierarchy:
         imported = list(imports_of(imports, name)) if depth < _MOST_STEPS else []
         for module, rest in imported:
             for file, inner in self._modules(path, module, rest):
-                if file != path and (found := await self.resolve(file, inner, "", depth + 1)):
-                    return found
+                if file != path and (resolved := await self.resolve(file, inner, "", depth + 1)):
+                    return resolved
         for module, rest in imported:
             parts = [part for part in re.split(r"[./]", module) if part not in ROOTS]
             if language != "python":
                 # A relative path leads to a file that passes it on.
                 parts = [] if module.startswith(".") else parts[-1:]
-            whole = ".".join((*parts, rest.rpartition(".")[2]))
+            full_name = ".".join((*parts, rest.rpartition(".")[2]))
             every = await self._alike(path, rest.rpartition(".")[2])
-            fitting = [one for one in every if fit(one.path, one.name, whole) is not None]
-            if found := _nearest(fitting, path):
-                return found
+            fitting = [one for one in every if fit(one.path, one.name, full_name) is not None]
+            if resolved := _nearest(fitting, path):
+                return resolved
         # The name of a crate says nothing of its folder.
         foreign = language != "rust" or any(module.startswith(_STD) for module, _ in imported)
         if language == "python" or (imported and foreign):
@@ -384,10 +389,10 @@ class Hierarchy:
     async def _alike(self, path: str, name: str) -> list[Found]:
         """The types of that name in the language of a file."""
         language = language_of(path)
-        found = await self.defining(name, thorough=not self._analysis.knows_types)
+        definitions = await self.defining(name, thorough=not self._analysis.knows_types)
         return [
             one
-            for one in found
+            for one in definitions
             if one.is_type
             and (language_of(one.path) == language or {language, language_of(one.path)} <= SCRIPTS)
             and (language != "rust" or one.located.symbol.kind == SymbolKind.INTERFACE)
@@ -439,15 +444,15 @@ class Hierarchy:
 
 def fit(path: str, qualified: str, name: str) -> int | None:
     """How well a dotted name means a symbol: 0 is best; None where it doesn't."""
-    own = [key_of(part) for part in qualified.split(".")]
+    keys = [key_of(part) for part in qualified.split(".")]
     parts = [key_of(part) for part in name.split(".")]
     module = re.sub(r"(?<=.)/(?:__init__|index|mod)\Z", "", splitext(path)[0]).split("/")
-    for count in range(min(len(own), len(parts)), 0, -1):
+    for count in range(min(len(keys), len(parts)), 0, -1):
         rest = parts[: len(parts) - count]
-        if own[-count:] != parts[-count:] or (rest and len(own) != count):
+        if keys[-count:] != parts[-count:] or (rest and len(keys) != count):
             continue
         if not rest:
-            return 0 if len(own) == count else 1
+            return 0 if len(keys) == count else 1
         if module[-len(rest) :] == rest:
             return 2
         if any(module[at : at + len(rest)] == rest for at in range(len(module))):

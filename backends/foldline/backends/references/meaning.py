@@ -75,15 +75,15 @@ class Meaning(NamedTuple):
             raise SymbolNotFoundError(
                 "", self.name, self.near, self.gap, used=self.used, left_out=self.left_out
             )
-        found = tuple(one for one in self.found if not one.declares) or self.found
-        if len({(one.path, one.name) for one in found}) > 1:
-            found += self.members
-            places = (f"{one.path}:{one.line} {one.readable}" for one in found)
-            signatures = (one.located.symbol.signature for one in found)
+        definitions = tuple(one for one in self.found if not one.declares) or self.found
+        if len({(one.path, one.name) for one in definitions}) > 1:
+            definitions += self.members
+            places = (f"{one.path}:{one.line} {one.readable}" for one in definitions)
+            signatures = (one.located.symbol.signature for one in definitions)
             every = [": ".join(pair) for pair in zip(places, signatures, strict=True)]
-            said = self.said if " taken for " in self.said else ""
-            raise AmbiguousSymbolError("", self.name, every, self.gap, said)
-        return found[0]
+            note = self.said if " taken for " in self.said else ""
+            raise AmbiguousSymbolError("", self.name, every, self.gap, note)
+        return definitions[0]
 
     def told(self) -> str:
         """The text about the first definition, with the lines of others of its name."""
@@ -126,8 +126,8 @@ class Names:
         A name in another case is taken where only one definition can be meant.
         """
         self.check(text)
-        own = self.types.symbols(path) if path else []
-        if written := [one for one in own if text.strip() in {one.name, one.readable}]:
+        symbols = self.types.symbols(path) if path else []
+        if written := [one for one in symbols if text.strip() in {one.name, one.readable}]:
             return Meaning(text, tuple(written))
         indexed = INDEXED.match(name := spelled(text))
         name = indexed[1] if indexed else name
@@ -143,13 +143,13 @@ class Names:
         if not (path or meant.said or "." in name):
             meant = await self._of_that_name(meant, name)
         if meant.found and (form := _FORM.search(text.strip())):
-            own = [
+            symbols = [
                 one
                 for one in meant.found
                 if (one.is_type if form[1] else not _STATIC.search(one.located.symbol.signature))
             ]
-            said = meant.said if own else f"{name} is no {form[1] or 'method of an instance'}"
-            meant = meant._replace(found=tuple(own) or meant.found, said=said)
+            note = meant.said if symbols else f"{name} is no {form[1] or 'method of an instance'}"
+            meant = meant._replace(found=tuple(symbols) or meant.found, said=note)
         if indexed:
             meant = meant._replace(found=meant.found[int(indexed[2]) - 1 :][:1])
         return self._so_far(meant)
@@ -161,32 +161,32 @@ class Names:
                 return meant
             uses = await uses_of(self._analysis, name)
             for use, original in renamed_in(uses, name):
-                if found := self.types.fitting([use.path], original):
-                    said = f"{name} is {original}, {use.path} {found[0].line}"
-                    return meant._replace(found=tuple(found), said=said)
+                if definitions := self.types.fitting([use.path], original):
+                    note = f"{name} is {original}, {use.path} {definitions[0].line}"
+                    return meant._replace(found=tuple(definitions), said=note)
             first = next((use for use in uses if use.kind == ReferenceKind.WRITE), None)
             used = [f"{use.path}:{use.line}" for use in (first, *uses) if use][:1]
             count = f"{uses.total} {plural('use', uses.total)}"
             return meant._replace(used=f"it has {count}, such as {used[0]}" if used else "")
-        found, members = await self.types.of_that_name(name)
-        if not found:
+        definitions, members = await self.types.of_that_name(name)
+        if not definitions:
             return meant
         # A definition in several parts is listed once.
         places = {(one.path, one.name): one.line for one in reversed(members)}
         named = [f"{name}, {path} {line}" for (path, name), line in reversed(places.items())]
         more = f" and {len(named) - _MOST_MEMBERS} more" if len(named) > _MOST_MEMBERS else ""
-        said = f"also {'; '.join(named[:_MOST_MEMBERS])}{more}" if named else ""
-        return meant._replace(found=tuple(found), members=tuple(members), said=said)
+        note = f"also {'; '.join(named[:_MOST_MEMBERS])}{more}" if named else ""
+        return meant._replace(found=tuple(definitions), members=tuple(members), said=note)
 
     def _so_far(self, meant: Meaning) -> Meaning:
         """The same; where files aren't known yet that may define the name, it says so."""
         if self.types.coverage == COMPLETE:
             return meant
         gap = self.types.coverage.removeprefix("partial: ")
-        said = meant.said and f"so far, {meant.said}"
+        note = meant.said and f"so far, {meant.said}"
         if meant.found:
-            said = sentences(meant.said, "other definitions may be missing")
-        return meant._replace(said=said and f"{gap}: {said}", gap=gap)
+            note = sentences(meant.said, "other definitions may be missing")
+        return meant._replace(said=note and f"{gap}: {note}", gap=gap)
 
     def check(self, name: str) -> None:
         """Refuse a name that is longer than any.
@@ -229,11 +229,11 @@ class Names:
         types = self.types
         owner, _, word = name.rpartition(".")
         if path:
-            found = types.fitting([path], name)
+            definitions = types.fitting([path], name)
         else:
-            found = await types.defining(name, thorough=not owner)
-        if found or not owner:
-            return Meaning(name, tuple(found), near=() if found else self.near(word))
+            definitions = await types.defining(name, thorough=not owner)
+        if definitions or not owner:
+            return Meaning(name, tuple(definitions), near=() if definitions else self.near(word))
         owners = (await types.types_called(owner, path))[:_MOST_OWNERS]
         members = [await types.member(one, word) for one in owners]
         every = {(one.path, one.line): one for member in members for one in member.found}
@@ -242,38 +242,38 @@ class Names:
         if every:
             # The parts of a property are one definition.
             places = {(one.path, one.name): one for one in reversed(every.values())}
-            said = "; ".join(f"{one.name}, {one.path} {one.line}" for one in places.values())
+            note = "; ".join(f"{one.name}, {one.path} {one.line}" for one in places.values())
             unless = f" (unless {bases} has it, which can't be followed)" if missing else ""
-            own = {(one.path, f"{one.name}.{word}") for one in owners}
-            said = "" if places.keys() <= own else f"{name} is {said}{unless}"
-            return Meaning(name, tuple(every.values()), said)
+            own_places = {(one.path, f"{one.name}.{word}") for one in owners}
+            note = "" if places.keys() <= own_places else f"{name} is {note}{unless}"
+            return Meaning(name, tuple(every.values()), note)
         # JavaScript's methods may be written out.
         written = f"{owner}.prototype.{word}"
         for one in (name, written):
-            if not path and (found := await types.defining(one)):
-                return Meaning(one, tuple(found), f"{name} is {one}" if one != name else "")
+            if not path and (definitions := await types.defining(one)):
+                return Meaning(one, tuple(definitions), f"{name} is {one}" if one != name else "")
         others = {one.rpartition(".")[2]: one for member in members for one in member.others}
         near = tuple(others[one] for one in near_names(word, others))
         if not near:
             alike = dict.fromkeys(one.name for one in await types.defining(word))
             near = tuple(alike)[:_MOST_NEAR]
         why = f" (bases that can't be followed from here: {bases})" if missing else ""
-        said = f"nothing defines {name}{why}{did_you_mean(near).rstrip('?')}"
-        return Meaning(name, (), f"{said}; places that have the name {word!r}:", near)
+        note = f"nothing defines {name}{why}{did_you_mean(near).rstrip('?')}"
+        return Meaning(name, (), f"{note}; places that have the name {word!r}:", near)
 
     async def in_another_case(self, name: str, path: str | None = None) -> Meaning | None:
         """The only definition whose name differs in case alone."""
         above, _, word = name.rpartition(".")
         above, _, owner = above.rpartition(".")
-        found: dict[tuple[str, str], Meaning] = {}
+        by_place: dict[tuple[str, str], Meaning] = {}
         for parts in product(self._cased(owner), self._cased(word)):
             written = ".".join(filter(None, (above, *parts)))
             meant = Meaning(name) if written == name else await self._exactly(written, path)
-            found |= {(one.path, one.name): meant for one in meant.found}
-        if len(found) != 1:
+            by_place |= {(one.path, one.name): meant for one in meant.found}
+        if len(by_place) != 1:
             return None
-        ((where, whole), meant), *_ = found.items()
-        return meant._replace(said=f"{name} taken for {whole}, {where} {meant.found[0].line}")
+        ((where, full_name), meant), *_ = by_place.items()
+        return meant._replace(said=f"{name} taken for {full_name}, {where} {meant.found[0].line}")
 
     def _cased(self, word: str) -> list[str]:
         return list(dict.fromkeys([word, *self._by_folded.get(word.casefold(), ())]))
@@ -281,10 +281,10 @@ class Names:
     @cached_property
     def _by_folded(self) -> dict[str, list[str]]:
         """The names that the index knows as defined, by what is alike of them in any case."""
-        found: dict[str, list[str]] = {"": []}
+        by_spelling: dict[str, list[str]] = {"": []}
         for name in self._index.last_defined() if self._index is not None else ():
-            found.setdefault(name.casefold(), []).append(name)
-        return found
+            by_spelling.setdefault(name.casefold(), []).append(name)
+        return by_spelling
 
     def near(self, word: str) -> tuple[str, ...]:
         return near_names(word, self._index.last_defined()) if self._index is not None else ()

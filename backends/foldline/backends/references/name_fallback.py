@@ -59,27 +59,27 @@ _MOST_NAMED = 3
 async def definitions(analysis: Analysis, position: Position, reason: str) -> Locations:
     """The definitions of the name in the workspace, those of the same file first."""
     uses = await _uses(analysis, position)
-    coverage, found = uses.coverage, _defining(uses, position)
+    coverage, defining = uses.coverage, _defining(uses, position)
     renamed = renamed_in(uses, position.name)
     at = [one for one in renamed if (one[0].path, one[0].line) == (position.path, position.line)]
-    if at or not found:
+    if at or not defining:
         # A re-export under another name is a definition, and so is that of what it passes on.
-        found = [use for use, _ in at]
+        defining = [use for use, _ in at]
         for use, original in at or renamed:
             every = [
                 one
                 for one in await uses_of(analysis, original)
                 if one.kind == ReferenceKind.DEFINITION
             ]
-            found += [one for one in every if one.path == use.path] or every
-    places = tuple(map(_location, found))
-    symbol = None if found else _symbol_at(analysis, position.path, position.line)
+            defining += [one for one in every if one.path == use.path] or every
+    places = tuple(map(_location, defining))
+    symbol = None if defining else _symbol_at(analysis, position.path, position.line)
     if symbol is not None and symbol.name.endswith(position.name):
         # A definition without a name of its own, such as an initializer.
         start, end = position.column, position.column + len(position.name)
-        place = Location(position.path, position.line, start, end, symbol.signature)
-        places, coverage = (place,), COVERAGE
-    elif not found:
+        location = Location(position.path, position.line, start, end, symbol.signature)
+        places, coverage = (location,), COVERAGE
+    elif not defining:
         reason = f"no definition of {position.name!r} in code; {reason}"
     return Locations(places, analysis.name, coverage, reason)
 
@@ -92,12 +92,12 @@ async def implementations(analysis: Analysis, position: Position, reason: str) -
     asked = (position.path, position.line)
     at = [_whole(use, position.name) for use in here if (use.path, use.line) == asked]
     heirs = await _derived(analysis, owners or at or [position.name])
-    found = [one.place for one in heirs.types]
+    locations = [one.place for one in heirs.types]
     if owners:
-        found = [_location(use) for use in uses if heirs.defines(use)]
-    found = [place for place in found if (place.path, place.line) != asked]
-    found.sort(key=order_of(found))
-    if not found:
+        locations = [_location(use) for use in uses if heirs.defines(use)]
+    locations = [location for location in locations if (location.path, location.line) != asked]
+    locations.sort(key=order_of(locations))
+    if not locations:
         base = " or ".join(owner.rpartition(".")[2] for owner in owners) or position.name
         reason = f"none found by name in {heirs.looked_at()} {base!r} in code; {reason}"
     told = {
@@ -110,24 +110,24 @@ async def implementations(analysis: Analysis, position: Position, reason: str) -
     if not owners and len(told) > 1:
         lines = ", ".join(map(str, sorted(told)))
         reason = sentences(f"those of lines {lines} aren't told apart", reason)
-    return Locations(tuple(found), analysis.name, f"{uses.coverage}{heirs.unseen()}", reason)
+    return Locations(tuple(locations), analysis.name, f"{uses.coverage}{heirs.unseen()}", reason)
 
 
 async def hover(analysis: Analysis, position: Position, reason: str) -> Hover:
     """The signatures of the name's definitions, with the first lines of their documentation."""
-    found = await definitions(analysis, position, reason)
+    defined = await definitions(analysis, position, reason)
     parts = []
-    for location in found.locations[:_MOST_HOVERS]:
+    for location in defined.locations[:_MOST_HOVERS]:
         symbol = _symbol_at(analysis, location.path, location.line)
         if symbol is None:
             line = f"{location.line} {location.context.strip()}"
         else:
             line = text_of(symbol_line(symbol, 0, docstring=True))
         parts.append(f"{location.path}:{line}")
-    more = len(found.locations) - _MOST_HOVERS
+    more = len(defined.locations) - _MOST_HOVERS
     if more > 0:
         parts.append(f"… {more} more of that name: ask for its definition")
-    return Hover("\n".join(parts), found.backend, found.coverage, found.reason)
+    return Hover("\n".join(parts), defined.backend, defined.coverage, defined.reason)
 
 
 async def callers(
@@ -158,19 +158,24 @@ async def callers(
     for use in calls:
         lines.setdefault((use.path, use.enclosing), []).append(use.line)
     incoming = tuple(
-        Call(inside or path, path, _line_of(analysis, path, inside, found[0]), tuple(found))
-        for (path, inside), found in lines.items()
+        Call(
+            inside or path,
+            path,
+            _line_of(analysis, path, inside, calls_inside[0]),
+            tuple(calls_inside),
+        )
+        for (path, inside), calls_inside in lines.items()
     )
-    said = [uses.reason * bool(calls), *(one + _ASK for one in used)]
+    remarks = [uses.reason * bool(calls), *(one + _ASK for one in used)]
     if incoming and known:
-        said.insert(0, f"possible callers: {known.backend} knows none")
+        remarks.insert(0, f"possible callers: {known.backend} knows none")
     elif not incoming and uses.coverage.startswith(COVERAGE):
-        said.insert(0, f"no calls{'' if known else ' found by name'}")
+        remarks.insert(0, f"no calls{'' if known else ' found by name'}")
     if another := len(every) - len(calls):
-        said.append(f"{another} {plural('call', another)} of another {position.name} left out")
-    said += [] if known else [reason, "whom it calls is not known"]
-    found = known or Calls((), (), analysis.name)
-    return replace(found, incoming=incoming, coverage=uses.coverage, reason=sentences(*said))
+        remarks.append(f"{another} {plural('call', another)} of another {position.name} left out")
+    remarks += [] if known else [reason, "whom it calls is not known"]
+    answer = known or Calls((), (), analysis.name)
+    return replace(answer, incoming=incoming, coverage=uses.coverage, reason=sentences(*remarks))
 
 
 def with_body(analysis: Analysis, position: Position) -> Position:
@@ -181,8 +186,8 @@ def with_body(analysis: Analysis, position: Position) -> Position:
         return position
     after = every[every.index(at) :]
     same = [one for one in after if one.qualified_name == at.qualified_name]
-    whole = next((one for one in same if not _is_overload(one)), at)
-    return replace(position, line=whole.symbol.name_line)
+    bodied = next((one for one in same if not _is_overload(one)), at)
+    return replace(position, line=bodied.symbol.name_line)
 
 
 def _is_overload(one: Located) -> bool:
@@ -202,16 +207,16 @@ def with_own(found: Locations, own: list[Found], types: Hierarchy, *, said: bool
 
     Of a definition clangd knows its declaration, or only what one branch of `#if` defines.
     """
-    known = {(one.path, one.line): one for one in found.locations}
+    by_place = {(one.path, one.line): one for one in found.locations}
     defining = {
         (one.path, one.line)
-        for path, _ in known
+        for path, _ in by_place
         for one in types.symbols(path)
         if one.last == own[0].last
     }
     places = {(one.path, one.line): _place_of(one, types.read(one.path)[2]) for one in own}
-    new = [str(line) for path, line in places if (path, line) not in known]
-    others = {place: one for place, one in known.items() if one.outside or place in defining}
+    new = [str(line) for path, line in places if (path, line) not in by_place]
+    others = {at: one for at, one in by_place.items() if one.outside or at in defining}
     lines = f"{plural('line', len(new))} {', '.join(new)}"
     reason = f"by name, not {found.backend}'s: {lines}" if new and said else found.reason
     return replace(found, locations=(*(places | others).values(),), reason=reason)
@@ -221,8 +226,8 @@ async def diagnostics(analysis: Analysis, path: str, reason: str) -> Diagnostics
     """Return whether the file parses; only a server knows more."""
     outline = analysis.get_outline(path)
     broken = PARSED_WITH_ERRORS in outline.reason
-    said = f"{outline.reason}; {reason}" if broken else reason
-    return Diagnostics(path, (), analysis.name, "partial: no language server answered", said)
+    why = f"{outline.reason}; {reason}" if broken else reason
+    return Diagnostics(path, (), analysis.name, "partial: no language server answered", why)
 
 
 async def _uses(
@@ -232,35 +237,35 @@ async def _uses(
     if not is_name(key_of(position.name)):
         why = f"{position.name!r} is no identifier, and nothing was looked for"
         return References(position.name, (), 0, 0, coverage=f"partial: {why}")
-    found = await (query.run() if query else uses_of(analysis, position.name))
-    uses = tuple(use for use in found if query or use.tier != "another")
-    coverage = sentences(COVERAGE, found.coverage * (found.coverage != COMPLETE))
-    return replace(found, references=uses, coverage=coverage)
+    usages = await (query.run() if query else uses_of(analysis, position.name))
+    uses = tuple(use for use in usages if query or use.tier != "another")
+    coverage = sentences(COVERAGE, usages.coverage * (usages.coverage != COMPLETE))
+    return replace(usages, references=uses, coverage=coverage)
 
 
 def _defining(uses: Iterable[Reference], position: Position) -> list[Reference]:
     """The uses that define the name, or only the one at `position` where there is one."""
     uses = list(uses)
-    found = [use for use in uses if use.kind == ReferenceKind.DEFINITION]
-    if not found:
-        found = first_writes(uses)
-    at = [use for use in found if (use.path, use.line) == (position.path, position.line)]
-    return at or sorted(found, key=lambda use: (use.path != position.path, use.test))
+    defining = [use for use in uses if use.kind == ReferenceKind.DEFINITION]
+    if not defining:
+        defining = first_writes(uses)
+    at = [use for use in defining if (use.path, use.line) == (position.path, position.line)]
+    return at or sorted(defining, key=lambda use: (use.path != position.path, use.test))
 
 
 def _owners(analysis: Analysis, here: Iterable[Reference], name: str) -> list[str]:
     """The types that the definitions are methods of; none where one is a type itself."""
-    found: dict[str, None] = {}
+    owners: dict[str, None] = {}
     lines = {(use.path, use.line) for use in here}
     for path in dict.fromkeys(path for path, _ in lines):
-        for symbol, whole, enclosing in _symbols(analysis, path):
+        for symbol, qualified, enclosing in _symbols(analysis, path):
             if key_of(symbol.name) != key_of(name) or (path, symbol.name_line) not in lines:
                 continue
             if symbol.kind in TYPES:
                 return []
             if enclosing and enclosing[-1].kind in TYPES:
-                found[whole.rpartition(".")[0]] = None
-    return [*found]
+                owners[qualified.rpartition(".")[0]] = None
+    return [*owners]
 
 
 class _Heirs:
@@ -276,7 +281,7 @@ class _Heirs:
 
     def looked_at(self) -> str:
         """Count the files that were looked at, up to "that have"."""
-        paths = [path for path, known in self.every.items() if known is not None]
+        paths = [path for path, types in self.every.items() if types is not None]
         kinds = ", ".join(dict.fromkeys(PurePath(path).suffix or path for path in paths))
         have = "has" if len(paths) == 1 else "have"
         files = f"{len(paths)} {kinds} {plural('file', len(paths))} that {have}"
@@ -284,17 +289,19 @@ class _Heirs:
 
     def unseen(self) -> str:
         """Name what wasn't looked at, by the languages of the files."""
-        said = [unseen_in(language_of(path)) for path in self.every]
-        unread = [path for path, found in self.every.items() if found is None]
-        said += [*unread[:_MOST_NAMED], f"{len(unread) - _MOST_NAMED} more files"][: len(unread)]
-        said += [f"heirs of {len(self.waiting)} more types"] if self.waiting else []
-        said += [f"importers of {path} by another name" for path in self.exported]
-        broken = sum(found is not None and found.is_broken for found in self.every.values())
-        said += [f"what doesn't parse in {broken} {plural('file', broken)}"] if broken else []
+        remarks = [unseen_in(language_of(path)) for path in self.every]
+        unread = [path for path, types in self.every.items() if types is None]
+        remarks += [*unread[:_MOST_NAMED], f"{len(unread) - _MOST_NAMED} more files"][: len(unread)]
+        remarks += [f"heirs of {len(self.waiting)} more types"] if self.waiting else []
+        remarks += [f"importers of {path} by another name" for path in self.exported]
+        broken = sum(types is not None and types.is_broken for types in self.every.values())
+        remarks += [f"what doesn't parse in {broken} {plural('file', broken)}"] if broken else []
         nameless = sum(not one.name for one in self.types)
         alone = f"; {nameless} in blocks or without a name" if nameless else ""
         return (
-            alone + "; not looked at: " * any(said) + ", ".join(filter(None, dict.fromkeys(said)))
+            alone
+            + "; not looked at: " * any(remarks)
+            + ", ".join(filter(None, dict.fromkeys(remarks)))
         )
 
     def defines(self, use: Reference) -> bool:
@@ -303,7 +310,7 @@ class _Heirs:
         The members of types that no outline has, local ones or without a name, count as read.
         """
         at = (use.line, use.column)
-        every = found.types if (found := self.every.get(use.path)) else ()
+        every = types_here.types if (types_here := self.every.get(use.path)) else ()
         around = [one for one in every if one.inside[0] <= at < one.inside[1]]
         inner = max(around, key=lambda one: one.inside[0], default=None)
         if inner is None or inner not in self.types:
@@ -320,37 +327,42 @@ async def _derived(analysis: Analysis, bases: Sequence[str]) -> _Heirs:
     heirs = _Heirs(analysis, bases)
     first, asked = {*bases}, set[str]()
     while heirs.waiting and len(asked) < _MOST_BASES:
-        whole = heirs.waiting.popleft()
-        if whole in asked:
+        full_name = heirs.waiting.popleft()
+        if full_name in asked:
             continue
-        asked.add(whole)
-        base = whole.rpartition(".")[2]
-        known: dict[str, set[str]] = {}
+        asked.add(full_name)
+        base = full_name.rpartition(".")[2]
+        names_in: dict[str, set[str]] = {}
         uses = await uses_of(analysis, base)
         namesakes: dict[str, set[str]] = {}
         is_asked = False
         for use in uses:
-            known.setdefault(use.path, {base}).add(use.alias or base)
+            names_in.setdefault(use.path, {base}).add(use.alias or base)
             heirs.exported |= dict.fromkeys([use.path] if is_whole(use) else [])
             if use.kind == ReferenceKind.DEFINITION:
-                is_asked |= _whole(use, base) == whole in first
+                is_asked |= _whole(use, base) == full_name in first
                 # An `alias` of Elixir's may bind a plain name; a constructor has its class's.
                 is_plain = not use.enclosing and language_of(use.path) == "elixir"
                 if not is_plain and use.enclosing.rpartition(".")[2] != base:
                     namesakes.setdefault(_reach(use.path), set()).add(_whole(use, base))
-        for path, names in known.items():
+        for path, names in names_in.items():
             if path not in heirs.every:
                 heirs.every[path] = analysis.types_in(path)
-            found = heirs.every[path]
-            for one, around in _with_scopes(found.types if found else ()):
-                own = [name for name in one.bases if name.rpartition(".")[2] in names]
-                if one in heirs.types or not own:
+            types_here = heirs.every[path]
+            for one, around in _with_scopes(types_here.types if types_here else ()):
+                direct_bases = [name for name in one.bases if name.rpartition(".")[2] in names]
+                if one in heirs.types or not direct_bases:
                     continue
                 # What a broken parse nests may stand elsewhere.
-                scopes = around[-_MOST_SCOPES:] if found and not found.is_broken else ()
+                scopes = around[-_MOST_SCOPES:] if types_here and not types_here.is_broken else ()
                 scope = [outer.name for outer in scopes]
-                others = namesakes.get(_reach(path), set()) - {whole, ".".join((*scope, one.name))}
-                if is_asked and all(_is_another(name, scope, others, whole) for name in own):
+                others = namesakes.get(_reach(path), set()) - {
+                    full_name,
+                    ".".join((*scope, one.name)),
+                }
+                if is_asked and all(
+                    _is_another(name, scope, others, full_name) for name in direct_bases
+                ):
                     continue
                 heirs.types[one] = None
                 # What implements a trait in Rust implements those above it by itself.
@@ -392,8 +404,8 @@ def _location(use: Reference) -> Location:
 
 def _symbol_at(analysis: Analysis, path: str, line: int) -> SymbolInfo | None:
     symbols = _symbols(analysis, path)
-    found = next((symbol for symbol, _, _ in symbols if symbol.name_line == line), None)
-    return found and replace(found, children=())
+    symbol_here = next((symbol for symbol, _, _ in symbols if symbol.name_line == line), None)
+    return symbol_here and replace(symbol_here, children=())
 
 
 def _line_of(analysis: Analysis, path: str, inside: str, use: int) -> int:

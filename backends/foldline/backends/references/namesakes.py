@@ -68,7 +68,7 @@ async def told_apart(
         if one.kind == ReferenceKind.DEFINITION:
             sides[_place(one) not in meant].append(one)
     owners = {(one.path, one.enclosing) for one in sides[False] if one.enclosing}
-    known: dict[tuple[str, str], int | None] = {}
+    by_type: dict[tuple[str, str], int | None] = {}
     ranked: list[tuple[Reference, int]] = []
     best: dict[str, int] = {}
     for use in uses:
@@ -78,9 +78,9 @@ async def told_apart(
         elif use.tier == "possible":
             receiver, of = _receiver(use, types) if sides[True] else ("?", "")
             key = (use.path, of)
-            if of and key not in known:
-                known[key] = await _of_type(key, word, meant, owners, types)
-            if of and (of_type := known[key]) is not None:
+            if of and key not in by_type:
+                by_type[key] = await _of_type(key, word, meant, owners, types)
+            if of and (of_type := by_type[key]) is not None:
                 rank = of_type
             else:
                 sure = not receiver or receiver == of
@@ -112,18 +112,18 @@ async def _of_type(
     types: Hierarchy,
 ) -> int | None:
     """-1 if a member of the type is meant, 1 if it is another, 0 if unsure; None without a type."""
-    found = await types.types_called(key[1], key[0])
-    members = [(await types.member(one, word)).found for one in found]
+    called = await types.types_called(key[1], key[0])
+    members = [(await types.member(one, word)).found for one in called]
     if not any(members):
         return None
-    if any((one.path, one.line) in meant for some in members for one in some):
+    if any((one.path, one.line) in meant for group in members for one in group):
         return -1
-    kin = {base for one in found for base in await _above(one.path, one.name, types)}
-    own = {one.name.rpartition(".")[2] for one in found}
+    kin = {base for one in called for base in await _above(one.path, one.name, types)}
+    names = {one.name.rpartition(".")[2] for one in called}
     for path, owner in owners:
-        if owner.rpartition(".")[2] in kin or own & await _above(path, owner, types):
+        if owner.rpartition(".")[2] in kin or names & await _above(path, owner, types):
             return 0
-    unsure = any(_ABSTRACT.search(one.located.symbol.signature) for one in found)
+    unsure = any(_ABSTRACT.search(one.located.symbol.signature) for one in called)
     return int(all(members) and not unsure)
 
 
@@ -147,20 +147,20 @@ def _by_name(use: Reference, name: str, sides: list[list[Reference]], types: Hie
         names = [name]
     if names and use.path.endswith(".rs") and all(map(_STD.match, names)):
         return 1
-    own, other = (
+    same, other = (
         min(
             min((_fit(one, word, names) for one in side), default=_NOT),
             _NEAR if name == word and any(_is_known(one, use) for one in side) else _NOT,
         )
         for side in sides
     )
-    return (own > other) - (own < other)
+    return (same > other) - (same < other)
 
 
 def _fit(one: Reference, word: str, names: Iterable[str]) -> int:
     """How badly a definition fits the best of some dotted names."""
-    whole = f"{one.enclosing}.{word}".strip(".")
-    ranks = (fit(one.path, whole, name) for name in names)
+    qualified = f"{one.enclosing}.{word}".strip(".")
+    ranks = (fit(one.path, qualified, name) for name in names)
     return min((rank + 1 for rank in ranks if rank is not None), default=_NOT)
 
 
@@ -187,7 +187,7 @@ def _receiver(use: Reference, types: Hierarchy) -> tuple[str, str]:
         if one.name == use.enclosing
         and one.located.symbol.line <= use.line <= one.located.symbol.line_end
     ]
-    text = "".join(f"{line}\n" for some in around for line in some)
+    text = "".join(f"{line}\n" for lines in around for line in lines)
     bound = _types_of(text, name.partition(".")[0], language)
     if not bound:
         return name, name

@@ -125,7 +125,7 @@ def references_in_source(
             root, _ = reparsed(language, data, root, guarded=guarded)
     definitions: set[int] | None = None
     is_test = is_test_path(path)
-    found: list[Reference] = []
+    references: list[Reference] = []
     variables = Variables(language, data, word)
     descent = _Descent(root)
     counted = Column()
@@ -145,11 +145,11 @@ def references_in_source(
                 for symbol, _, _ in flatten(symbols)
                 if symbol.kind not in _NO_DEFINITIONS and _is_called(symbol.name, language, token)
             }
-        place, row = node.start_byte, node.start_point[0]
+        offset, row = node.start_byte, node.start_point[0]
         kind = ReferenceKind.EXPORT if is_export else _kind(data, nodes)
         if (is_broken := _is_broken(nodes)) or any(one.type in _TEXTS for one in nodes[-2:]):
             # A macro's text may be one token, of many lines.
-            place, row = start, row + data.count(b"\n", place, start)
+            offset, row = start, row + data.count(b"\n", offset, start)
             is_call = _CALLED.match(data, start + len(word)) and row + 1 not in definitions
             kind = ReferenceKind.CALL if is_call and data[start - 3 : start] != b"fn " else kind
         is_variable = node.type == "metavariable"
@@ -167,15 +167,15 @@ def references_in_source(
         if is_definition:
             definitions.discard(line)
             kind = ReferenceKind.DEFINITION
-        variables.add(len(found), nodes, kind)
-        begin = data.rfind(b"\n", 0, place) + 1
-        before = counted.to(data, begin, place)
+        variables.add(len(references), nodes, kind)
+        begin = data.rfind(b"\n", 0, offset) + 1
+        before = counted.to(data, begin, offset)
         tiers = {_is_keyword(nodes): KEYWORD, is_variable: LOCAL, is_broken: BROKEN}
-        found.append(
+        references.append(
             Reference(
                 path,
                 line,
-                cut_bytes(data, begin, place, before),
+                cut_bytes(data, begin, offset, before),
                 kind,
                 _enclosing(symbols, line, language, defined),
                 is_test,
@@ -186,8 +186,8 @@ def references_in_source(
             )
         )
     for number in variables.finish():
-        found[number] = replace(found[number], tier=LOCAL)
-    return found
+        references[number] = replace(references[number], tier=LOCAL)
+    return references
 
 
 def settled(uses: Iterable[Reference]) -> list[Reference]:
@@ -282,7 +282,7 @@ def _python(data: bytes, word: bytes, *, guarded: bool) -> _Parsed:
         and data.count(other) > short.count(other)
     ]
     if others:
-        places = sorted({*places, *(place for other in others for place in _places(data, other))})
+        places = sorted({*places, *(offset for other in others for offset in _places(data, other))})
         short = excerpt(data, places)
         root = parse("python", short, guarded=guarded).root_node
         symbols = None
@@ -296,7 +296,7 @@ def _places(data: bytes, word: bytes) -> list[int]:
     if operator := OPERATOR.fullmatch(word.decode("utf-8", "replace")):
         written = re.compile(rb"\boperator\s*" + re.escape(operator[1].encode()))
         return [match.start() for match in written.finditer(data)]
-    found: list[int] = []
+    offsets: list[int] = []
     at = data.find(word)
     begins, ends = word[:1] + word[-1:]
     while at >= 0:
@@ -304,9 +304,9 @@ def _places(data: bytes, word: bytes) -> list[int]:
         before = data[at - 1] if at and begins in _WORD_BYTES else 0
         behind = data[after] if after < len(data) and ends in _WORD_BYTES else 0
         if before not in _WORD_BYTES and behind not in _WORD_BYTES:
-            found.append(at)
+            offsets.append(at)
         at = data.find(word, after)
-    return found
+    return offsets
 
 
 def _is_name(language: str, data: bytes, nodes: list[Node], start: int, word: bytes) -> bool:

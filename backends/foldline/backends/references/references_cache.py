@@ -30,11 +30,11 @@ class ReferencesCache:
     ) -> References | None:
         """The answer that is still valid, if any; it waits for the files only if there is one."""
         with self._lock:
-            found = self._answers.get((name, scope))
+            answer = self._answers.get((name, scope))
             before = self._seen
-        if found is None or await query.seen(seconds) is not before:
+        if answer is None or await query.seen(seconds) is not before:
             return None
-        return found
+        return answer
 
     async def keep(self, query: EngineQuery, found: References, name: str) -> None:
         """Keep an answer, unless a later one may be more complete."""

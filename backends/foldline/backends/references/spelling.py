@@ -84,17 +84,17 @@ def written_place(text: str) -> Written | None:
 
     None for a text that isn't the path of a source file with something behind it.
     """
-    found = re.match(r"([^:\s(]*[^:\s(.]\.\w+|[^:\s(]+/[^:\s(]+):{1,2}(?=[^:\s])", text.strip())
-    if found is None:
+    match = re.match(r"([^:\s(]*[^:\s(.]\.\w+|[^:\s(]+/[^:\s(]+):{1,2}(?=[^:\s])", text.strip())
+    if match is None:
         return None
-    rest = text.strip()[found.end() :]
+    rest = text.strip()[match.end() :]
     found_line = re.match(r"(?:(.*?[^\d:]):)?(\d{1,9})(?::(.+))?\Z", rest)
     if found_line is None:
-        return Written(found[1], rest)
+        return Written(match[1], rest)
     name, line, behind = found_line.groups("")
     if behind.isdecimal():
-        return Written(found[1], name, int(line), int(behind[:9]))
-    return Written(found[1], behind or name, int(line))
+        return Written(match[1], name, int(line), int(behind[:9]))
+    return Written(match[1], behind or name, int(line))
 
 
 def spelled(text: str) -> str:

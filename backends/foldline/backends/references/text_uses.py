@@ -82,7 +82,7 @@ async def with_text(
             continue
         places = (data.count(b"\n", 0, m.start()) + 1 for m in word.finditer(data))
         text.append(TextUses(path, tuple(islice(dict.fromkeys(places), _MOST_LINES))))
-    reason, known = found.reason, found.coverage
+    reason, completeness = found.reason, found.coverage
     if text or kinds:
         # Code has none, but text has.
         reason = re.sub(r"^no code[^`]*`[^`]*`(?:; |$)", "", reason)
@@ -91,9 +91,13 @@ async def with_text(
         missing = f"not read: {_counts(unread)} over {TEXT_BYTES // 1000} KB"
         reason = sentences(reason, missing)
     gap = coverage.removeprefix("partial: ")
-    if coverage != COMPLETE and gap not in known:
-        known = f"{TEXT_ALONE}{gap}" if known == COMPLETE else f"{known}; text: {gap}"
-    return replace(found, text=tuple(text), counted=_counts(kinds), reason=reason, coverage=known)
+    if coverage != COMPLETE and gap not in completeness:
+        completeness = (
+            f"{TEXT_ALONE}{gap}" if completeness == COMPLETE else f"{completeness}; text: {gap}"
+        )
+    return replace(
+        found, text=tuple(text), counted=_counts(kinds), reason=reason, coverage=completeness
+    )
 
 
 async def said_of_strings(
@@ -111,14 +115,14 @@ async def said_of_strings(
         paths = [stamp.path for stamp in within.walk() if not is_text(stamp.path)]
     else:
         paths = [*(await coroutine_of(index.files_with)(word, since=since)).paths]
-    own = (use for use in found if use.tier != "another")
-    defining = (use.path for use in own if use.kind == ReferenceKind.DEFINITION)
+    same = (use for use in found if use.tier != "another")
+    defining = (use.path for use in same if use.kind == ReferenceKind.DEFINITION)
     in_shell = any(_is_shell(files, path) for path in islice(defining, _MOST_NAMED))
     written = re.escape(name.encode("utf-8", "replace"))
     in_text = rb"(?m)^(?!\s*#).*?(?<![\w-])%b(?![\w-])" if in_shell else rb"([\"'`])%b\1"
     quoted = re.compile(in_text % written)
     # Names in `__all__` are references.
-    known = {(use.path, use.line) for use in found}
+    lines = {(use.path, use.line) for use in found}
     paths = [path for path in paths if within.holds(path)]
     for path in paths[:_MOST_FILES]:
         with suppress(PathError):
@@ -127,7 +131,7 @@ async def said_of_strings(
                 continue
             for match in quoted.finditer(data):
                 line = data.count(b"\n", 0, match.end()) + 1
-                if (path, line) not in known:
+                if (path, line) not in lines:
                     return f"strings aren't among these, such as {path}:{line}"
     return "strings weren't looked at" if len(paths) > _MOST_FILES else ""
 
@@ -136,14 +140,14 @@ async def said_of_text(
     index: WorkspaceIndex, words: Iterable[str], paths: Collection[str], since: float
 ) -> list[str]:
     """Where words are that no code has: the kinds of text among `paths`, and what wasn't read."""
-    said: dict[str, None] = {}
+    notes: dict[str, None] = {}
     for word in words:
         texts = (await coroutine_of(index.texts_with)(word, since=since)).paths
         kinds = Counter(_kind(path) for path in texts if path in paths and not _DATA.search(path))
         if kinds:
-            said[f"text isn't ranked: {word!r} is in {_counts(kinds)}"] = None
-        said |= dict.fromkeys((await coroutine_of(index.files_with)(word, since=since)).notes)
-    return [*said]
+            notes[f"text isn't ranked: {word!r} is in {_counts(kinds)}"] = None
+        notes |= dict.fromkeys((await coroutine_of(index.files_with)(word, since=since)).notes)
+    return [*notes]
 
 
 def not_looked_at(files: FileBackend, walked: Walked) -> Iterator[str]:
@@ -168,13 +172,13 @@ def of_no_language(walked: Walked) -> Iterator[str]:
     others = (path for path in unknown if not (_DATA.search(path) or _PROSE.search(path)))
     kinds = Counter(filter(None, (PurePath(path).suffix for path in others)))
     if kinds:
-        some = Counter(dict(kinds.most_common(_MOST_KINDS)))
-        yield f"{kinds.total()} of no known language ({_counts(some)})"
+        most = Counter(dict(kinds.most_common(_MOST_KINDS)))
+        yield f"{kinds.total()} of no known language ({_counts(most)})"
 
 
 def _is_shell(files: FileBackend, path: str) -> bool:
-    known = language_of(path)
-    head = (files.text_of(path) or "").encode() if known == UNKNOWN else b""
+    language = language_of(path)
+    head = (files.text_of(path) or "").encode() if language == UNKNOWN else b""
     return language_of(path, head) == "bash"
 
 

@@ -83,8 +83,8 @@ class ReferencesQuery:
             self.engine is not NO_ENGINE or self.target or "." in self.name
         ):
             self.most = max(self.most, _MOST_TO_CONFIRM)
-        place = self.target and f"@{self.target.path}:{self.target.line}"
-        self._key = f"{self.name}{place or ''}"
+        where = self.target and f"@{self.target.path}:{self.target.line}"
+        self._key = f"{self.name}{where or ''}"
         self._meant = Meaning(self.name)
         self._positions: list[Position] = []
 
@@ -97,13 +97,13 @@ class ReferencesQuery:
         await self._look_up(query)
         matches = await self._under_other_names(await self._matches(self.scope))
         confirmation = self._within_scope(await self._confirm(query, matches))
-        said = self._meant.said
+        note = self._meant.said
         if confirmation == Confirmation():
             # Of a name that nothing defines, no use is confirmed.
-            possible = len(matches) if said and not self._meant.found else 0
+            possible = len(matches) if note and not self._meant.found else 0
             matches = await self._told_apart(matches)
             reason = sentences(matches.reason, _without_name(matches))
-            return replace(matches, said=said, possible=possible, reason=reason)
+            return replace(matches, said=note, possible=possible, reason=reason)
         if CUT_SHORT in matches.coverage:
             matched = {match.path for match in matches}
             if any(use.path not in matched for use in confirmation.references):
@@ -113,7 +113,7 @@ class ReferencesQuery:
         reason = sentences(merged.reason, _without_name(merged))
         if self.target is None and "." not in self.name:
             reason = sentences(_any_of(merged), reason)
-        merged = replace(merged, name=self.name, scope=self.scope, said=said, reason=reason)
+        merged = replace(merged, name=self.name, scope=self.scope, said=note, reason=reason)
         await attempt(self.cache.keep(query, merged, self._key), nothing)
         return merged
 
@@ -145,48 +145,50 @@ class ReferencesQuery:
         """
         every = matches if self.scope is None else await self._matches(None)
         bound = _aliases(every, key_of(matches.name))
-        known: dict[str, set[str]] = {}
+        names_in: dict[str, set[str]] = {}
         more: dict[tuple[str, int, int], Reference] = {}
         left: set[str] = set()
-        while bound and len(known) < _MOST_ALIASES:
+        while bound and len(names_in) < _MOST_ALIASES:
             name, binding = bound.popitem()
-            known[name] = paths = {use.path for use in binding}
+            names_in[name] = paths = {use.path for use in binding}
             is_wide = len(paths) > _MOST_PROBED or any(map(_passes_on, binding))
             scopes = [None] if is_wide else sorted(paths)
-            some = [
+            renamings = [
                 await uses_of(self.analysis, name, scope, self.since, self.most) for scope in scopes
             ]
-            uses = [use for one in some for use in one]
+            uses = [use for one in renamings for use in one]
             paths |= {use.path for use in uses if _is_bound(self.analysis, name, use, paths)}
             inside = [use for use in uses if use.path in paths and use.tier != "another"]
             left |= {use.path for use in uses if use.kind == ReferenceKind.IMPORT} - paths
             more |= {(use.path, use.line, use.column): use for use in inside}
             for other, others in _aliases(inside, name).items():
-                if other not in known and other != matches.name:
+                if other not in names_in and other != matches.name:
                     bound.setdefault(other, []).extend(others)
         taken = {(use.path, use.line) for use in matches}
         scope = Scope(self.files, self.scope) if self.scope is not None else None
-        found = [
+        added = [
             use
-            for place, use in more.items()
-            if place[:2] not in taken and (scope is None or scope.holds(use.path))
+            for at, use in more.items()
+            if at[:2] not in taken and (scope is None or scope.holds(use.path))
         ]
-        said: list[str] = []
-        if known:
-            places = (f"{name} in {_files_text(paths)}" for name, paths in known.items())
-            said.append(f"also as {', '.join(places)}")
+        notes: list[str] = []
+        if names_in:
+            places = (f"{name} in {_files_text(paths)}" for name, paths in names_in.items())
+            notes.append(f"also as {', '.join(places)}")
         # Those of an operator are too many.
         bound |= {use.alias: [] for use in every if use.alias and not word_of(use.alias)}
         if bound:
             names = first_of(bound, _MOST_ALIASES)
-            said.append(f"known as {names}: those uses aren't among these")
-        if whole := {use.path for use in every if is_whole(use)}:
-            said.append(f"{_files_text(whole)} exports it whole: importers may name it otherwise")
-        if not said:
+            notes.append(f"known as {names}: those uses aren't among these")
+        if modules_renamed := {use.path for use in every if is_whole(use)}:
+            notes.append(
+                f"{_files_text(modules_renamed)} exports it whole: importers may name it otherwise"
+            )
+        if not notes:
             return matches
         if left:
-            said.append(f"imports of such a name in {_files_text(left)} weren't followed")
-        return _with(matches, found, sentences(matches.reason, *said))
+            notes.append(f"imports of such a name in {_files_text(left)} weren't followed")
+        return _with(matches, added, sentences(matches.reason, *notes))
 
     async def _confirm(self, query: EngineQuery, matches: References) -> Confirmation:
         """The engine's answer at the deadline; if it failed, the coverage says so."""
@@ -197,11 +199,11 @@ class ReferencesQuery:
                 return Confirmation()
         candidates = tuple(dict.fromkeys(match.path for match in matches))
         left = max(self.since + self.seconds - time.monotonic(), _LEAST_SECONDS)
-        found = await attempt(query.confirm(targets, candidates, left), _failed)
-        if found.coverage != COMPLETE or not found.engine:
-            return found
-        coverage = coverage_of_imports(found.engine, targets, matches, found.references)
-        return replace(found, coverage=coverage)
+        confirmed = await attempt(query.confirm(targets, candidates, left), _failed)
+        if confirmed.coverage != COMPLETE or not confirmed.engine:
+            return confirmed
+        coverage = coverage_of_imports(confirmed.engine, targets, matches, confirmed.references)
+        return replace(confirmed, coverage=coverage)
 
     async def _targets(self, matches: References, *, needed: bool) -> list[Position]:
         """The definitions that the name means: its own, or those of the bases."""
@@ -231,7 +233,7 @@ class ReferencesQuery:
                 # It differs in case.
                 self.name = self._meant.found[0].name
             places = map(self.names.position, self._meant.found)
-            self._positions = [Position(*place.at) for place in places]
+            self._positions = [Position(*where.at) for where in places]
         if self._positions:
             query.prefetch(self._positions)
 
@@ -250,7 +252,7 @@ class ReferencesQuery:
         """The uses of another definition last, where the one that is meant is known."""
         if not self._positions or CUT_SHORT in found.coverage:
             return found
-        meant = {(place.path, place.line) for place in self._positions}
+        meant = {(position.path, position.line) for position in self._positions}
         every = found if self.scope is None else await self._matches(None)
         defining = [use for use in every if use.kind == ReferenceKind.DEFINITION]
         around = {use.enclosing for use in defining if (use.path, use.line) in meant}
@@ -298,11 +300,11 @@ def _without_name(found: References) -> str:
 
 def _aliases(uses: Iterable[Reference], name: str) -> dict[str, list[Reference]]:
     """The uses that bind another name, by that name."""
-    found: dict[str, list[Reference]] = {}
+    aliases: dict[str, list[Reference]] = {}
     for use in uses:
         if use.alias not in {"", "default", name} and use.tier != "another" and word_of(use.alias):
-            found.setdefault(use.alias, []).append(use)
-    return found
+            aliases.setdefault(use.alias, []).append(use)
+    return aliases
 
 
 def _passes_on(use: Reference) -> bool:
@@ -328,8 +330,8 @@ def _is_bound(analysis: Analysis, name: str, use: Reference, paths: set[str]) ->
         imports = analysis.get_outline(use.path).imports
         modules = [module for module, _ in imports_of(imports, use.alias or name)]
         modules += [one.partition("/")[2] for one in modules if not one.startswith(".")]
-        found = any(_leads_to(module, paths, use.path) for module in modules)
-        return found or _is_from(use.context, paths, use.path)
+        leads = any(_leads_to(module, paths, use.path) for module in modules)
+        return leads or _is_from(use.context, paths, use.path)
     language = language_of(use.path)
     return any(
         language_of(path) in _FAMILIES.get(language, ())
@@ -344,8 +346,8 @@ def _files_text(paths: set[str]) -> str:
 
 def _with(matches: References, more: Sequence[Reference], reason: str) -> References:
     """The references with others of their files, and then of more files, tests last."""
-    place = order_of(matches)
-    every = tuple(sorted((*matches, *more), key=lambda use: (use.test, place(use))))
+    order = order_of(matches)
+    every = tuple(sorted((*matches, *more), key=lambda use: (use.test, order(use))))
     files = len({use.path for use in every})
     return replace(matches, references=every, total=len(every), files=files, reason=reason)
 
@@ -369,14 +371,14 @@ def targets_of(matches: Iterable[Reference], name: str) -> list[Position]:
     matches = list(matches)
     owner, _, _ = name.strip().rpartition(".")
     owned = [match for match in matches if _is_in(match, owner)]
-    found = [match for match in owned if match.kind == ReferenceKind.DEFINITION]
-    found = found or first_writes(owned)
-    if not found and not owner:
+    targets = [match for match in owned if match.kind == ReferenceKind.DEFINITION]
+    targets = targets or first_writes(owned)
+    if not targets and not owner:
         imports = [match for match in matches if match.kind == ReferenceKind.IMPORT]
-        found = list({match.path: match for match in imports or matches}.values())[:_MOST_USES]
+        targets = list({match.path: match for match in imports or matches}.values())[:_MOST_USES]
     # Code before its tests: a cap then leaves out what matters least.
-    found.sort(key=lambda match: match.test)
-    return [Position(match.path, match.line, match.column) for match in found]
+    targets.sort(key=lambda match: match.test)
+    return [Position(match.path, match.line, match.column) for match in targets]
 
 
 def first_writes(matches: Iterable[Reference]) -> list[Reference]:
@@ -390,8 +392,8 @@ def first_writes(matches: Iterable[Reference]) -> list[Reference]:
 
 def _is_in(match: Reference, owner: str) -> bool:
     # The owner may be a class, or a module, which no enclosing symbol names.
-    whole = f"{match.enclosing}._".strip(".")
-    return not owner or fit(match.path, whole, f"{owner}._") in range(3)
+    qualified = f"{match.enclosing}._".strip(".")
+    return not owner or fit(match.path, qualified, f"{owner}._") in range(3)
 
 
 def merge(matches: References, found: Confirmation) -> References:
@@ -511,8 +513,8 @@ def coverage_of_imports(
 
 def _is_from(line: str, paths: Iterable[str], path: str = "") -> bool:
     """Return whether the line imports from one of these files, or from a package around it."""
-    found = _MODULE.search(line)
-    return found is not None and _leads_to(found[1], paths, path)
+    module = _MODULE.search(line)
+    return module is not None and _leads_to(module[1], paths, path)
 
 
 def _leads_to(module: str, paths: Iterable[str], path: str) -> bool:
