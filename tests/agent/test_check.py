@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from foldline.agent import check_formats
 from foldline.agent.check_formats import GUTTER, WIDEST, FileDiagnostic, text_lines
 from foldline.ide import checks
-from foldline.ide.analysis.model import Position, SourceSpan
+from foldline.ide.analysis.model import LineTable, Position, SourceSpan
 from foldline.ide.checks import Code, Diagnostic, Severity
 
 from .verbs import run
@@ -97,6 +98,33 @@ def test_an_excerpt_fits_the_terminal_and_marks_what_is_wrong(
     assert shown[marks.index("^") : marks.rindex("^") + 1] == "WRONG"
     if len(source) <= min(width - GUTTER, WIDEST):
         assert shown.endswith(source)
+
+
+def test_many_findings_on_one_line_cost_what_they_show(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    line, shown = LineTable.line, check_formats.visible
+
+    def counted(table: LineTable, number: int) -> str:
+        seen.append(len(text := line(table, number)))
+        return text
+
+    def made_visible(text: str) -> str:
+        seen.append(len(text))
+        return shown(text)
+
+    monkeypatch.setattr(LineTable, "line", counted)
+    monkeypatch.setattr(check_formats, "visible", made_visible)
+
+    def characters(findings: int) -> int:
+        text = GOOD.replace("Hello ${name}", "Hello ${nmae} " * findings)
+        (project / "bad.py").write_text(text, encoding="utf-8")
+        seen.clear()
+        run("check", project / "bad.py")
+        return sum(seen)
+
+    assert characters(200) < 2.2 * characters(100)
 
 
 def test_an_error_is_json_where_that_is_the_format(project: Path) -> None:

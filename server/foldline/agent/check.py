@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -187,12 +188,11 @@ def _placed(file: str, text: str, found: Iterable[Diagnostic]) -> list[FileDiagn
     from foldline.ide.analysis.model import LineTable
 
     lines = LineTable(text)
+    line_of = cache(lines.line)  # One line may have thousands, and be as long as the file.
     placed = [
         (lines.position(one.place.start), lines.position(one.place.end), one) for one in found
     ]
-    return [
-        FileDiagnostic(file, one, start, end, lines.line(start.line)) for start, end, one in placed
-    ]
+    return [FileDiagnostic(file, one, start, end, line_of(start.line)) for start, end, one in placed]
 
 
 def _syntax_errors(

@@ -85,8 +85,14 @@ def _excerpt(located: FileDiagnostic, width: int) -> Iterator[list[Styled]]:
     source, start = located.source, located.start.column
     end = located.end.column if located.end.line == located.start.line else len(source)
     room = max(_LEAST, min(WIDEST, width - GUTTER))
+    most, behind = room + 1, max(start, end)  # What is cut below isn't made visible first.
     before, marked, after = map(
-        _shown, (source[:start], source[start : max(start, end)], source[max(start, end) :])
+        _shown,
+        (
+            source[max(0, start - most) : start],
+            source[start : min(behind, start + most)],
+            source[behind : behind + most],
+        ),
     )
     if len(before) + len(marked) + len(after) > room:
         # At least a third of the line is for the text before the mark.
