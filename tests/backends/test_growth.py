@@ -11,6 +11,7 @@ import pytest
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.files import local
+from foldline.backends.files.ignore import IgnoreRules
 from foldline.backends.index import workspace as workspace_module
 from foldline.backends.models import COMPLETE, References
 from foldline.backends.outlines import parsing_pool
@@ -396,3 +397,20 @@ def test_the_line_of_a_minified_file_is_read_once_for_all_that_it_defines(
     read.clear()
     access.get_outline("a.min.js", query="Mini")
     assert read == []
+
+
+def test_a_deep_path_costs_a_look_for_each_folder(tmp_path: Path) -> None:
+    def looks(depth: int) -> int:
+        folder = tmp_path / "/".join(["d"] * depth)
+        folder.mkdir(parents=True, exist_ok=True)
+        rules = IgnoreRules(tmp_path)
+        work = calls(lambda: rules.for_path(f"{'d/' * depth}f.py"))
+        return work["lstat"] + work["stat"]
+
+    assert 0 < looks(40) < 2.2 * looks(20)
+
+
+def test_rules_of_a_folder_far_below_are_found_from_the_outermost_on(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    far = "d/" * 2_000 + "d"
+    assert IgnoreRules(tmp_path).hidden(far, [("a.log", False), ("a.py", False)]) == {"a.log"}

@@ -35,7 +35,7 @@ from foldline.backends.formatting.visible import visible
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Sequence
 
     from foldline.backends.files.git_patterns import GitPatterns
 
@@ -200,10 +200,9 @@ class IgnoreRules:
 
     def _hiding_in(self, folder: str) -> Ignored | None:
         """The pattern that hides a folder, of which only what git tracks is shown."""
-        if folder not in self._hiding:
-            above, _, name = folder.rpartition("/")
-            hiding = self._hiding_in(above) or self._decided(above, name, is_folder=True)
-            self._hiding[folder] = hiding
+        for inner in _outermost_first(folder, self._hiding):
+            above, _, name = inner.rpartition("/")
+            self._hiding[inner] = self._hiding[above] or self._decided(above, name, is_folder=True)
         return self._hiding[folder]
 
     def _is_tracked(self, folder: str, name: str) -> bool:
@@ -254,27 +253,31 @@ class IgnoreRules:
     def _rules(
         self, folder: str, rule_files: Iterable[str] = tuple(reversed(RULE_FILES))
     ) -> tuple[_Rules, ...]:
-        every = self._by_folder.get(folder)
-        if every is None:
-            above = self._rules(folder.rpartition("/")[0]) if folder else self._rules_above()
+        for inner in _outermost_first(folder, self._by_folder):
+            upper = inner.rpartition("/")[0]
+            above = self._by_folder[upper] if inner else self._rules_above()
             folder_rules: list[_Rules] = []
-            if folder:
-                self._repositories[folder] = self._repositories[folder.rpartition("/")[0]]
-            for name in rule_files:
+            if inner:
+                self._repositories[inner] = self._repositories[upper]
+            for name in rule_files if inner == folder else reversed(RULE_FILES):
                 if name == ".git":
-                    self._enter_repository(folder)
+                    self._enter_repository(inner)
                     continue
-                shown = f"{folder}/{name}" if folder else name
-                base = f"{folder}/" if folder else ""
-                file = self._root / folder / name
+                shown = f"{inner}/{name}" if inner else name
+                base = f"{inner}/" if inner else ""
+                file = self._root / inner / name
                 if rules := self._read(file, shown, root=self._root, base=base):
                     folder_rules.append(rules)
-            every = self._by_folder[folder] = (*folder_rules, *above)
-        return every
+            self._by_folder[inner] = (*folder_rules, *above)
+        return self._by_folder[folder]
 
     def _enter_repository(self, folder: str) -> None:
         """Take note of what a repository in the workspace tracks."""
-        if folder and (index := git_file(self._root / folder, "index")) is not None:
+        repository = self._root / folder
+        # Links on the way are looked up only where there is something: that costs all of the path.
+        if not (folder and os.path.lexists(repository / ".git")):
+            return
+        if (index := git_file(repository, "index")) is not None:
             version = ignore_file_version(index)
             self._repositories[folder] = _Repository(f"{folder}/", "", index, version)
             self.versions[str(index)] = tracked(index, version).version
@@ -337,6 +340,17 @@ class IgnoreRules:
             if (rules := self._read(file, str(file), root=root, prefix=prefix))
         ]
         return (*kept, _Rules("", "", DEFAULT_SOURCE, compile_patterns(DEFAULTS)[0]))
+
+
+def _outermost_first(folder: str, known: Container[str]) -> list[str]:
+    """A folder and those above it that aren't known: no call goes as deep as paths do."""
+    unknown: list[str] = []
+    while folder not in known:
+        unknown.append(folder)
+        if not folder:
+            break
+        folder = folder.rpartition("/")[0]
+    return unknown[::-1]
 
 
 class _Repository(NamedTuple):
