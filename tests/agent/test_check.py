@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from foldline.agent import check_formats
 from foldline.agent.check_formats import GUTTER, WIDEST, FileDiagnostic, text_lines
+from foldline.backends.files import local
+from foldline.backends.formatting.visible import visible
 from foldline.ide import checks
 from foldline.ide.analysis.model import LineTable, Position, SourceSpan
 from foldline.ide.checks import Code, Diagnostic, Severity
@@ -18,6 +20,8 @@ from .verbs import run
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from foldline.backends.files.listing import Folder
 
 GOOD = """\
 from dataclasses import dataclass
@@ -104,7 +108,7 @@ def test_many_findings_on_one_line_cost_what_they_show(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int] = []
-    line, shown = LineTable.line, check_formats.visible
+    line = LineTable.line
 
     def counted(table: LineTable, number: int) -> str:
         seen.append(len(text := line(table, number)))
@@ -112,7 +116,7 @@ def test_many_findings_on_one_line_cost_what_they_show(
 
     def made_visible(text: str) -> str:
         seen.append(len(text))
-        return shown(text)
+        return visible(text)
 
     monkeypatch.setattr(LineTable, "line", counted)
     monkeypatch.setattr(check_formats, "visible", made_visible)
@@ -125,6 +129,24 @@ def test_many_findings_on_one_line_cost_what_they_show(
         return sum(seen)
 
     assert characters(200) < 2.2 * characters(100)
+
+
+def test_files_that_instruct_are_compared_with_the_others_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[str] = []
+    is_same = local._is_same
+
+    def counted(folder: Folder, *rest: Any) -> bool:
+        compared.append(folder.path)
+        return is_same(folder, *rest)
+
+    monkeypatch.setattr(local, "_is_same", counted)
+    for number in range(20):
+        (tmp_path / f"d{number}").mkdir()
+        (tmp_path / f"d{number}" / "AGENTS.md").write_text("# Rules\n\nSee `gone.py`.\n")
+    assert run("check", tmp_path)[0] == 0
+    assert len(compared) < 10 * 21
 
 
 def test_an_error_is_json_where_that_is_the_format(project: Path) -> None:

@@ -169,11 +169,13 @@ def _of_instructions(scanned: Scan) -> Iterator[FileDiagnostic]:
     from foldline.ide.instructions.checks import diagnostics, look_around
     from foldline.ide.instructions.stale import SECONDS
 
-    end = monotonic() + _SECONDS
+    begun = monotonic()
+    end = begun + _SECONDS
     if scanned.instructions:
         scanned.folder.access.start_indexing()
     for path, file in scanned.instruction_files():
-        around = look_around(file, path, scanned.folder, min(SECONDS, end - monotonic()))
+        left = min(SECONDS, end - monotonic())
+        around = look_around(file, path, scanned.folder, left, begun)
         problems = diagnostics(file, path, scanned.folder, around)
         yield from _placed(scanned.relative(str(path)), file.text, problems)
     if monotonic() > end:
@@ -192,7 +194,9 @@ def _placed(file: str, text: str, found: Iterable[Diagnostic]) -> list[FileDiagn
     placed = [
         (lines.position(one.place.start), lines.position(one.place.end), one) for one in found
     ]
-    return [FileDiagnostic(file, one, start, end, line_of(start.line)) for start, end, one in placed]
+    return [
+        FileDiagnostic(file, one, start, end, line_of(start.line)) for start, end, one in placed
+    ]
 
 
 def _syntax_errors(

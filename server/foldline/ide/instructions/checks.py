@@ -57,16 +57,22 @@ class Finding(NamedTuple):
 
 
 def look_around(
-    file: InstructionFile, path: Path, folder: Folder, seconds: float = SECONDS
+    file: InstructionFile,
+    path: Path,
+    folder: Folder,
+    seconds: float = SECONDS,
+    since: float | None = None,
 ) -> Around:
-    """Return what a file's repository says of it; names are looked up for some seconds."""
+    """Return what a file's repository says of it; names are looked up as by `stale_mentions`."""
     if not path.is_relative_to(folder.root):
         return Around()
     relative = path.relative_to(folder.root).as_posix()
     stale: Sequence[StaleMention] = ()
     if folder.options(path).severity.get(Code.STALE_REFERENCE) is not Severity.OFF:
         every = mentions(file.markdown)
-        stale = stale_mentions(folder.access, relative, file.text, every, seconds=seconds)
+        stale = stale_mentions(
+            folder.access, relative, file.text, every, seconds=seconds, since=since
+        )
     return Around(stale, tuple(switched_off(folder, relative)))
 
 

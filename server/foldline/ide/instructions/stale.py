@@ -67,24 +67,26 @@ def stale_mentions(
     mentions: Iterable[Mention],
     *,
     seconds: float = SECONDS,
+    since: float | None = None,
 ) -> tuple[StaleMention, ...]:
     """Return the mentions of a file that its history resolves, and its repository doesn't.
 
     Those that cannot be told in some seconds are left out, as are all outside of a repository, in a
-    shallow clone, and on lines that aren't committed.
+    shallow clone, and on lines that aren't committed. The files are as of now, or of `since`, a
+    time of `time.monotonic`, or later.
     """
     end = monotonic() + seconds
     if (index := access.index) is not None:
         # While code is being indexed, each name has all files read that the index lacks.
         index.wait(seconds / 2, CODE)
-    targets = Targets(access, path)
+    targets = Targets(access, path, since)
     in_time = takewhile(lambda _: monotonic() < end, mentions)
     waiting = [one for one in in_time if not targets.of(one)]
     if not waiting:
         return ()
     try:
         history = history_of(access.file_backend.root, end - monotonic())
-        return tuple(Search(history, access, path, text).stale(waiting))
+        return tuple(Search(history, access, path, text, since).stale(waiting))
     except (RevisionError, ValueError) as error:
         log.info("no history of %s: %s", path, error)
         return ()
@@ -99,8 +101,16 @@ def line_of(text: str, mention: Mention) -> str:
 class Search:
     """The search for what ended the mentions of one file."""
 
-    def __init__(self, history: History, access: SmartFileAccess, path: str, text: str) -> None:
+    def __init__(
+        self,
+        history: History,
+        access: SmartFileAccess,
+        path: str,
+        text: str,
+        since: float | None = None,
+    ) -> None:
         self.history = history
+        self._since = since
         self._access = access
         self._file = path
         root = access.file_backend.root.resolve()
@@ -111,7 +121,7 @@ class Search:
     @cached_property
     def targets(self) -> Targets:
         """What names mean now, by an up-to-date index."""
-        return Targets(self._access, self._file)
+        return Targets(self._access, self._file, self._since)
 
     def stale(self, waiting: Iterable[Mention]) -> Iterable[StaleMention]:
         """Yield the stale ones of mentions that mean nothing now, or several things."""

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from posixpath import basename, dirname, join, normpath, splitext
 from textwrap import dedent
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -185,8 +186,10 @@ def propose(access: SmartFileAccess, file: InstructionFile, offset: int) -> tupl
 
 
 class _Symbols(NamedTuple):
-    """What names mean to code as it is: `found` keeps what was asked for while `code` holds."""
+    """What names mean as of a time: `found` keeps what was asked for while `code` holds."""
 
+    as_of: float
+    paths: tuple[str, ...]
     code: tuple[FileStamp, ...]
     names: Names
     found: dict[str, Sequence[Found]]
@@ -196,18 +199,22 @@ _symbols: WeakKeyDictionary[SmartFileAccess, _Symbols] = WeakKeyDictionary()
 
 
 class Targets:
-    """What mentions mean in a workspace as it is now; for the mentions of one text."""
+    """What the mentions of one text mean in a workspace, as of now, or of `since` or later."""
 
-    def __init__(self, access: SmartFileAccess, path: str) -> None:
+    def __init__(self, access: SmartFileAccess, path: str, since: float | None = None) -> None:
         self._access = access
         self._folder = dirname(path)
         self._of_tests = is_of_tests(path)
-        stamps = tuple(access.file_backend.walk_folder("."))
-        self.tree = Tree(tuple(stamp.path for stamp in stamps), self._read)
-        code = tuple(stamp for stamp in stamps if is_indexed(stamp.path))
-        known = _symbols.get(access)
-        if known is None or known.code != code or known.names.types.coverage != COMPLETE:
-            known = _symbols[access] = _Symbols(code, access.names(thorough=False), {})
+        known, now = _symbols.get(access), monotonic()
+        whole = known is not None and known.names.types.coverage == COMPLETE
+        if known is None or not whole or since is None or known.as_of < since:
+            stamps = tuple(access.file_backend.walk_folder("."))
+            paths = tuple(stamp.path for stamp in stamps)
+            code = tuple(stamp for stamp in stamps if is_indexed(stamp.path))
+            if known is None or known.code != code or not whole:
+                known = _Symbols(now, paths, code, access.names(thorough=False), {})
+            known = _symbols[access] = known._replace(as_of=now, paths=paths)
+        self.tree = Tree(known.paths, self._read)
         self._symbols = known
 
     def _read(self, path: str) -> str:
