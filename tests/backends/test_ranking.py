@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import string
 import tracemalloc
+from contextlib import closing
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from foldline.backends import SmartFileAccess
 from foldline.backends.base.languages import is_text
 from foldline.backends.index.definitions import definitions
 from foldline.backends.index.terms import stem, terms_of
@@ -24,6 +27,9 @@ from foldline.backends.ranking.question import read_question
 from foldline.backends.text import format_search, format_tree
 
 from .outlines import access_to
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FILES = {
     "shop/__init__.py": "from shop.cart import Cart\n",
@@ -305,6 +311,21 @@ def test_nothing_is_kept_of_long_questions() -> None:
     finally:
         tracemalloc.stop()
     assert kept < 100_000
+
+
+def test_little_is_kept_of_long_questions_to_an_index(tmp_path: Path) -> None:
+    (tmp_path / "cart.py").write_text("def cart(): ...\n")
+    with closing(SmartFileAccess.for_workspace(tmp_path, patience=None)) as access:
+        access.get_tree(query="cart")
+        tracemalloc.start()
+        try:
+            for letter in string.ascii_lowercase:
+                access.get_tree(query=letter * 20_000)
+            kept, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    # The index keeps the words that were asked for last.
+    assert kept < 26 * 40_000
 
 
 @pytest.mark.parametrize(

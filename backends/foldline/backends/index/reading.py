@@ -108,13 +108,12 @@ class FileReader:
         Goes into `found`, None for a file that is too large; what is there isn't read again.
         """
         exact = word.encode("utf-8", "replace")
-        pattern = whole_word(exact)
         left = [stamp for stamp in stamps if stamp.path not in found]
         for path, data in self._for_answer(left, since, _WORDS_SECONDS):
             if data is None:
                 found[path] = None
             else:
-                has = exact in data and pattern.search(data) is not None
+                has = exact in data and whole_word(exact).search(data) is not None
                 found[path] = has and (not defined or may_define(path, data, exact))
         if left:
             self._pause_end = time.monotonic() + _WORDS_PAUSE_SECONDS

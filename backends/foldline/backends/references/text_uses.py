@@ -58,7 +58,6 @@ async def with_text(
         paths = (stamp.path for stamp in within.walk() if is_text(stamp.path))
     else:
         paths, coverage, large = await coroutine_of(index.texts_with)(word_of(name), since=since)
-    word = whole_word(name.encode("utf-8", "replace"))
     text: list[TextUses] = []
     kinds: Counter[str] = Counter()
     for path in filter(within.holds, paths):
@@ -69,6 +68,7 @@ async def with_text(
             data = files.load(path).parse_data
         except PathError:
             continue  # Binary, or gone.
+        word = whole_word(name.encode("utf-8", "replace"))
         first = word.search(data)
         if first is None:
             continue
