@@ -40,18 +40,18 @@ def record(
     """
 
     def make(cls: type[Any]) -> type[Any]:
-        own = cls.__dict__
-        made = dataclass(slots=slots, eq=False, repr=False, kw_only=kw_only)(cls)
+        namespace = cls.__dict__
+        decorate = dataclass(slots=slots, eq=False, repr=False, kw_only=kw_only)(cls)
         shared: dict[str, object] = {"__repr__": _repr}
         if eq:
-            compared = [one.name for one in fields(made) if one.compare]
+            compared = [one.name for one in fields(decorate) if one.compare]
             values = attrgetter(*compared) if compared else _nothing
             shared |= {"__eq__": _equality(values), "__hash__": lambda self: hash(values(self))}
         for name, method in shared.items():
             # A class that defines `__eq__` alone has None for the other.
-            if own.get(name) is None:
-                setattr(made, name, method)
-        return made
+            if namespace.get(name) is None:
+                setattr(decorate, name, method)
+        return decorate
 
     return make if cls is None else make(cls)
 

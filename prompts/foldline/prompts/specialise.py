@@ -110,9 +110,11 @@ def _explaining(init: Callable[..., None]) -> Callable[..., None]:
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(argument,))
 def with_constructor(cls: type[T]) -> type[T]:
     """Give a class a constructor that takes its fields, and those of its bases, as keywords."""
-    made: Any = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
-    made.__init__ = _explaining(made.__init__)
-    made.constructor_arguments = tuple(field.name for field in dataclasses.fields(made))
+    constructed: Any = dataclasses.dataclass(kw_only=True, eq=False, repr=False)(cls)
+    constructed.__init__ = _explaining(constructed.__init__)
+    constructed.constructor_arguments = tuple(
+        field.name for field in dataclasses.fields(constructed)
+    )
     return cls
 
 

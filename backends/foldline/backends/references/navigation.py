@@ -81,17 +81,17 @@ class CodeNavigation:
         the name there, for which a language server gets `seconds`.
         """
         names = self.names()
-        place = names.place(name)
-        if place is None or (place.name and place.line is None):
-            path, name = (None, name) if place is None else (place.path, place.name)
+        at = names.place(name)
+        if at is None or (at.name and at.line is None):
+            path, name = (None, name) if at is None else (at.path, at.name)
             return await self._meaning(names, name, path)
-        path, line = self._files.resolve(place.path), place.line
-        if line is None or place.column is not None:
+        path, line = self._files.resolve(at.path), at.line
+        if line is None or at.column is not None:
             position = await coroutine_of(self.find_position)(None, name)
             line = position.line
-            if place.column is not None:
-                found = await coroutine_of(self.goto_definition)(*position.at, seconds=seconds)
-                inside = [one for one in found.locations if not one.outside]
+            if at.column is not None:
+                locations = await coroutine_of(self.goto_definition)(*position.at, seconds=seconds)
+                inside = [one for one in locations.locations if not one.outside]
                 path, line = (inside[0].path, inside[0].line) if inside else (path, 0)
         return names.around(path, line, name)
 
@@ -122,11 +122,16 @@ class CodeNavigation:
         if file is None:
             if not name:
                 raise InvalidArgumentError("name", "a `path` or a name is required")
-            place = names.place(name)
-            if place is None:
+            written = names.place(name)
+            if written is None:
                 meant = await self._meaning(names, name, None)
                 return names.position(meant.one(), meant.told())
-            file, name, line, column = place.path, place.name or None, place.line, place.column
+            file, name, line, column = (
+                written.path,
+                written.name or None,
+                written.line,
+                written.column,
+            )
         if name is not None and line is None and column is None:
             meant = await names.meaning(name, self._files.resolve(file))
             if len({one.name for one in meant.found}) == 1:
@@ -148,20 +153,20 @@ class CodeNavigation:
         from foldline.backends.references import name_fallback
 
         engine, position = self._engine_for(seconds), self._position(file, line, at)
-        found = await self._or_by_name(
+        locations = await self._or_by_name(
             engine.goto_definition(position, seconds=seconds), name_fallback.definitions, position
         )
-        types, known = self.names().types, found.backend != self._analysis.name
-        if own := name_fallback.defined_at(position, types):
-            found = name_fallback.with_own(found, own, types, said=known)
-        if not (kept := _with_bodies(found, types)) and found.locations and known:
-            why = f"possible ones: {found.backend} knows only a declaration"
+        types, by_engine = self.names().types, locations.backend != self._analysis.name
+        if defined := name_fallback.defined_at(position, types):
+            locations = name_fallback.with_own(locations, defined, types, said=by_engine)
+        if not (kept := _with_bodies(locations, types)) and locations.locations and by_engine:
+            why = f"possible ones: {locations.backend} knows only a declaration"
             by_name = await name_fallback.definitions(self._analysis, position, why)
             if kept := _with_bodies(by_name, types):
-                found = by_name
+                locations = by_name
         if kept:
-            found = replace(found, locations=kept)
-        return pages.page_locations(found, budget, cursor)
+            locations = replace(locations, locations=kept)
+        return pages.page_locations(locations, budget, cursor)
 
     @waits
     async def find_implementations(
@@ -180,15 +185,17 @@ class CodeNavigation:
         engine, position = self._engine_for(seconds), self._position(file, line, at)
 
         async def others() -> Locations:
-            found = await engine.find_implementations(position, seconds=seconds)
+            implementations = await engine.find_implementations(position, seconds=seconds)
             asked = (position.path, position.line)
-            kept = tuple(one for one in found if (one.path, one.line) != asked)
-            reason = found.reason if kept else f"{found.backend} knows none"
-            return replace(found, locations=kept, reason=reason)
+            kept = tuple(one for one in implementations if (one.path, one.line) != asked)
+            reason = implementations.reason if kept else f"{implementations.backend} knows none"
+            return replace(implementations, locations=kept, reason=reason)
 
-        found = await self._or_by_name(others(), name_fallback.implementations, position)
-        found = replace(found, reason=sentences(found.reason, await self._unread(position)))
-        return pages.page_locations(found, budget, cursor)
+        locations = await self._or_by_name(others(), name_fallback.implementations, position)
+        locations = replace(
+            locations, reason=sentences(locations.reason, await self._unread(position))
+        )
+        return pages.page_locations(locations, budget, cursor)
 
     @waits
     async def hover(
@@ -205,16 +212,16 @@ class CodeNavigation:
         from foldline.backends.references import name_fallback
 
         position = self._position(file, line, at)
-        found = await fallback.by_engine(
+        answer = await fallback.by_engine(
             self._engine_for(seconds).hover(position, seconds=seconds),
             lambda reason: name_fallback.hover(self._analysis, position, reason),
         )
-        if position.name and _SAYS_NOTHING.fullmatch(found.text):
+        if position.name and _SAYS_NOTHING.fullmatch(answer.text):
             by_name = await name_fallback.hover(
-                self._analysis, position, f"{found.backend} has nothing"
+                self._analysis, position, f"{answer.backend} has nothing"
             )
-            found = by_name if by_name.text else found
-        return pages.page_hover(found, budget, cursor)
+            answer = by_name if by_name.text else answer
+        return pages.page_hover(answer, budget, cursor)
 
     @waits
     async def diagnostics(
@@ -229,11 +236,11 @@ class CodeNavigation:
         from foldline.backends.references import name_fallback
 
         path = self._files.resolve(file)
-        found = await fallback.by_engine(
+        answer = await fallback.by_engine(
             self._engine_for(seconds).diagnostics(path, seconds=seconds),
             lambda reason: name_fallback.diagnostics(self._analysis, path, reason),
         )
-        return pages.page_diagnostics(found, budget, cursor)
+        return pages.page_diagnostics(answer, budget, cursor)
 
     @waits
     async def call_hierarchy(
@@ -252,17 +259,17 @@ class CodeNavigation:
         position = name_fallback.with_body(self._analysis, self._position(file, line, at))
         query = self._references_query(self.names(), name=position.name, target=position)
         by_name = self._analysis, position, query
-        found = await fallback.by_engine(
+        calls = await fallback.by_engine(
             self._engine_for(seconds).call_hierarchy(position, seconds=seconds),
             lambda reason: name_fallback.callers(*by_name, reason),
         )
-        if position.name and found.backend != self._analysis.name:
-            found = await name_fallback.callers(*by_name, known=found)
+        if position.name and calls.backend != self._analysis.name:
+            calls = await name_fallback.callers(*by_name, known=calls)
         # A decorator of stubs is nothing that the body calls.
-        callees = [one for one in found.outgoing if not _OVERLOAD.search(f"{one.path} {one.name}")]
-        reason = sentences(found.reason, await self._unread(position))
-        found = replace(found, outgoing=tuple(callees), reason=reason)
-        return pages.page_calls(found, budget, cursor)
+        callees = [one for one in calls.outgoing if not _OVERLOAD.search(f"{one.path} {one.name}")]
+        reason = sentences(calls.reason, await self._unread(position))
+        calls = replace(calls, outgoing=tuple(callees), reason=reason)
+        return pages.page_calls(calls, budget, cursor)
 
     def _references_query(self, names: Names, **asked: Any) -> ReferencesQuery:
         """The query about the uses of a name; unless it has `seconds`, no engine is asked."""
@@ -281,8 +288,8 @@ class CodeNavigation:
 
         language = self._analysis.get_outline(position.path).language
         if language == "bash" and position.name:
-            found = await uses_of(self._analysis, position.name)
-            return await said_of_strings(found, self._files, self._index, time.monotonic())
+            usages = await uses_of(self._analysis, position.name)
+            return await said_of_strings(usages, self._files, self._index, time.monotonic())
         kinds = _UNREAD.get(language)
         if kinds is None or not position.name:
             return ""
@@ -298,16 +305,16 @@ class CodeNavigation:
         position: Position,
     ) -> Locations:
         """The engine's places, or those by name where it fails or knows none."""
-        found = await fallback.by_engine(
+        locations = await fallback.by_engine(
             answer, lambda reason: by_name(self._analysis, position, reason)
         )
-        if position.name and not found.locations and found.backend != self._analysis.name:
-            why = f"{found.backend} knows none"
+        if position.name and not locations.locations and locations.backend != self._analysis.name:
+            why = f"{locations.backend} knows none"
             possible = await by_name(self._analysis, position, why)
             if possible.locations:
                 return replace(possible, reason=f"possible ones: {why}")
-            found = replace(possible, backend=found.backend)
-        return found
+            locations = replace(possible, backend=locations.backend)
+        return locations
 
     async def _meaning(self, names: Names, name: str, path: str | None) -> Meaning:
         meant = await names.meaning(name, path and self._files.resolve(path))

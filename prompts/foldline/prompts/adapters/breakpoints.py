@@ -95,9 +95,9 @@ def keep_prefix(messages: Sequence[dict[str, object]], cuts: Cuts, kind: str) ->
 
 def _within(message: PromptMessage, offsets: Sequence[int]) -> list[int]:
     """The places in a message's text; what separates it from the next one counts as its end."""
-    found = {
+    counts = {
         min(offset, message.span.end) - message.span.start
         for offset in offsets
         if message.span.start < offset <= message.span.end + len("\n\n")
     }
-    return sorted(found)
+    return sorted(counts)

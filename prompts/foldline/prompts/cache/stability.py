@@ -51,7 +51,9 @@ def of_fields(kind: type | None) -> Mapping[str, Stability]:
     except PromptValidationError:
         # The section's constructor reports annotations that can't be resolved.
         declared = dict.fromkeys(field_names(kind))
-    return {name: others if own is None else own for name, own in declared.items()}
+    return {
+        name: others if stability is None else stability for name, stability in declared.items()
+    }
 
 
 def of_type(kind: type | None) -> Stability:

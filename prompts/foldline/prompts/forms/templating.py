@@ -115,11 +115,11 @@ class CompiledTemplate:
             PromptValidationError: A placeholder isn't a field; the error has near names. Or the
                 forms of a field make no sense.
         """
-        known = list(names)
+        field_list = list(names)
         for placeholder in self.placeholders:
-            if placeholder in known:
+            if placeholder in field_list:
                 continue
-            near = near_names(placeholder, known)
+            near = near_names(placeholder, field_list)
             owner = (
                 f"field of {params_type.__name__}"
                 if params_type is not None

@@ -133,8 +133,8 @@ class EvaluationOptions:
     def keywords(self) -> EvaluationKeywords:
         """Return the options that are set, as keywords: adapters needn't know the others."""
         values = {name: getattr(self, name) for name in field_names(type(self))}
-        given = {name: value for name, value in values.items() if value is not None}
-        return cast("EvaluationKeywords", given)
+        values_given = {name: value for name, value in values.items() if value is not None}
+        return cast("EvaluationKeywords", values_given)
 
     def bind(self, prompt: Prompt[OutputT], *params: object) -> Prompt[OutputT]:
         """Bind these parameters and what the options have for `Prompt.bind`."""

@@ -82,9 +82,9 @@ class FieldForm:
         """
         forms = self.forms
         if value is None or (isinstance(value, collections.abc.Collection) and not len(value)):
-            for place, form in enumerate(forms):
+            for index, form in enumerate(forms):
                 if isinstance(form, FallbackForm):
-                    return _applied(forms[place + 1 :], form.text)
+                    return _applied(forms[index + 1 :], form.text)
         first = forms[0] if forms else None
         if isinstance(first, JsonForm):
             text = first.write(value)
@@ -101,7 +101,7 @@ class FieldForm:
             return [f"{text_of(key)}: {self._item(0, item)}" for key, item in value.items()]
         if not isinstance(value, collections.abc.Iterable):
             raise TypeError(f"{self.forms[0]} takes a collection, not {type(value).__name__}")
-        texts = [self._item(place, item) for place, item in enumerate(value)]
+        texts = [self._item(index, item) for index, item in enumerate(value)]
         return sorted(texts) if isinstance(value, collections.abc.Set) else texts
 
     def _item(self, place: int, value: object) -> str:
@@ -185,16 +185,16 @@ def _split(hint: object) -> tuple[object, tuple[Form, ...]]:
             hint = get_args(hint)[0]
         elif origin in (typing.Union, types.UnionType):
             inner = [_split(member) for member in get_args(hint)]
-            own = [found for found in inner if found[1]]
-            if own:
-                others = [found for found in inner if found[0] not in (None, type(None))]
+            dataclasses_inside = [pair for pair in inner if pair[1]]
+            if dataclasses_inside:
+                others = [pair for pair in inner if pair[0] not in (None, type(None))]
                 if len(others) > 1:
                     raise PromptValidationError(
                         f"the forms are around one type of {hint_text(hint)} alone; put them "
                         "around the whole type"
                     )
-                forms = (*own[0][1], *forms)
-                hint = typing.Optional[own[0][0]]  # noqa: UP045 - Built at run time.
+                forms = (*dataclasses_inside[0][1], *forms)
+                hint = typing.Optional[dataclasses_inside[0][0]]  # noqa: UP045 - Built at run time.
             return hint, forms
         else:
             return hint, forms
@@ -212,11 +212,11 @@ def _forms_in(metadata: Sequence[object]) -> Iterator[Form]:
 
 def _items_of(members: Sequence[object]) -> Callable[[int], FieldForm | None]:
     """Return the form of each item of the collection among the members of a type."""
-    found = [member for member in members if get_args(member) and _may_be_collection(member)]
-    if len(found) != 1:
+    likely = [member for member in members if get_args(member) and _may_be_collection(member)]
+    if len(likely) != 1:
         return _no_item
-    arguments = get_args(found[0])
-    origin = get_origin(found[0])
+    arguments = get_args(likely[0])
+    origin = get_origin(likely[0])
     if origin is tuple and arguments[-1] is not Ellipsis:
         each = tuple(map(compose, arguments))
         return lambda place: each[place] if place < len(each) else None
@@ -261,14 +261,14 @@ def repr_kind(hint: object) -> Repr | None:
 def _kind_of_class(kind: type) -> Repr | None:
     if kind in _ANYTHING or issubclass(kind, Unresolved):
         return None
-    own = kind.__str__
+    to_text = kind.__str__
     if is_model(kind):
-        return Repr.DATACLASS if own.__module__.startswith("pydantic.") else None
+        return Repr.DATACLASS if to_text.__module__.startswith("pydantic.") else None
     if issubclass(kind, enum.Enum):
-        return Repr.ENUM if own in _PLAIN_ENUM else None
+        return Repr.ENUM if to_text in _PLAIN_ENUM else None
     if issubclass(kind, (bytes, bytearray)):
-        return Repr.BYTES if own in (bytes.__str__, bytearray.__str__) else None
-    if own is not object.__str__ or issubclass(kind, _NUMBERS):
+        return Repr.BYTES if to_text in (bytes.__str__, bytearray.__str__) else None
+    if to_text is not object.__str__ or issubclass(kind, _NUMBERS):
         return None
     if hasattr(kind, "__dataclass_fields__"):
         return Repr.DATACLASS

@@ -70,8 +70,8 @@ class ChapterGate(Generic[OutputT]):
     def expanded(self, goal_section_key: str | None) -> PromptTemplate[OutputT]:
         """Return the template with open chapters replaced by their sections, and without others."""
         chapters = _chapters(self.template.sections)
-        given = self.chapter_params
-        asked = [("chapter_params", k) for k in given] + [("only", k) for k in self.only or ()]
+        params = self.chapter_params
+        asked = [("chapter_params", k) for k in params] + [("only", k) for k in self.only or ()]
         for what, key in asked:
             if key not in chapters:
                 raise PromptValidationError.unknown(
@@ -79,7 +79,7 @@ class ChapterGate(Generic[OutputT]):
                     key,
                     chapters,
                 )
-        for key in given:
+        for key in params:
             if chapters[key].params_type is None:
                 raise PromptValidationError(
                     f"Chapter {key!r} has no parameters: leave it out of `chapter_params`.",
@@ -143,20 +143,20 @@ class ChapterGate(Generic[OutputT]):
             return None
         if kind in self.bindings.by_type:
             return self.bindings.by_type[kind]
-        given = self.chapter_params.get(chapter.key, chapter.default_params)
-        if given is None:
-            given = self.template.plan.defaults.get(kind)
-        if given is None:
+        params = self.chapter_params.get(chapter.key, chapter.default_params)
+        if params is None:
+            params = self.template.plan.defaults.get(kind)
+        if params is None:
             if chapter.enabled is None:
                 return None
             return without_arguments(kind, f"Chapter {chapter.key!r}", (chapter.key,))
-        if type(given) is not kind:
+        if type(params) is not kind:
             raise PromptValidationError(
-                f"Chapter {chapter.key!r} takes {type_name(kind)}, not {type_name(type(given))}.",
+                f"Chapter {chapter.key!r} takes {type_name(kind)}, not {type_name(type(params))}.",
                 section_path=(chapter.key,),
                 dataclass_type=kind,
             )
-        return given
+        return params
 
     def _goal_text(self, key: str | None) -> str:
         """Return the body of the goal section without headings; empty if it isn't needed."""
@@ -225,9 +225,9 @@ def _policy(policy: str) -> ChaptersExpansionPolicy:
 
 def _chapters(sections: Sequence[Section[object]]) -> dict[str, Chapter[object]]:
     """Return all chapters by key, in declaration order."""
-    found: dict[str, Chapter[object]] = {}
+    chapters: dict[str, Chapter[object]] = {}
     for section in sections:
         if isinstance(section, Chapter):
-            found[section.key] = section
-        found.update(_chapters(section.children))
-    return found
+            chapters[section.key] = section
+        chapters.update(_chapters(section.children))
+    return chapters

@@ -60,20 +60,22 @@ def term_overlap(query: IntentQuery) -> ChapterVerdict:
     """
     chapter = query.chapter
     goal = _terms("\n".join((query.goal, *query.said)))
-    known = set(goal)
+    goal_terms = set(goal)
     strong = [
         *(("key", term) for term in _terms(re.sub(r"[._-]+", " ", chapter.key))),
         *(("title", term) for term in _terms(chapter.title)),
     ]
-    reasons = {term: f"the goal mentions {term!r} ({place})" for place, term in strong[::-1]}
-    hits = [reasons[term] for term in dict.fromkeys(term for _, term in strong) if term in known]
+    reasons = {term: f"the goal mentions {term!r} ({where})" for where, term in strong[::-1]}
+    hits = [
+        reasons[term] for term in dict.fromkeys(term for _, term in strong) if term in goal_terms
+    ]
     for keyword in chapter.keywords:
         words = _terms(keyword)
         if words and _contains(goal, words):
             hits.append(f"the goal mentions {keyword!r} (keyword)")
     if hits:
         return ChapterVerdict(opens=True, reasons=tuple(hits))
-    shared = [t for t in dict.fromkeys(_terms(chapter.description or "")) if t in known]
+    shared = [t for t in dict.fromkeys(_terms(chapter.description or "")) if t in goal_terms]
     if len(shared) > 1:
         listed = ", ".join(map(repr, shared))
         return ChapterVerdict(opens=True, reasons=(f"the goal mentions {listed} (description)",))

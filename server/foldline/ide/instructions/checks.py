@@ -85,15 +85,15 @@ def diagnostics(
     """
     around = look_around(file, path, folder) if around is None else around
     options, counter = folder.options(path), folder.counter(path)
-    found: list[Diagnostic] = []
+    reported: list[Diagnostic] = []
     budget = _over_budget(file, counter, options.token_budget)
     every = (*(Finding(*one) for one in faults(file, path)), *budget)
     for one in (*every, *_of_sections(file, counter), *_around(file, around)):
         severity = options.severity.get(one.code, default_severity(one.code))
         if severity is not Severity.OFF:
-            place = SourceSpan(str(path), *one.place)
-            found.append(Diagnostic(one.code, severity, one.message, place, *one.help(str(path))))
-    return tuple(sorted(found, key=lambda one: (one.place, one.code)))
+            span = SourceSpan(str(path), *one.place)
+            reported.append(Diagnostic(one.code, severity, one.message, span, *one.help(str(path))))
+    return tuple(sorted(reported, key=lambda one: (one.place, one.code)))
 
 
 def _over_budget(
@@ -107,13 +107,13 @@ def _over_budget(
 
 
 def _around(file: InstructionFile, around: Around) -> Iterator[Finding]:
-    for known, message in around.switched_off:
+    for span_off, message in around.switched_off:
         # The text may be shorter by now.
-        start = min(known, len(file.text))
+        start = min(span_off, len(file.text))
         yield Finding(Code.SWITCHED_OFF_INSTRUCTIONS, message, (start, file.end_of_line(start)))
     for one in around.stale:
-        place = (one.mention.start, one.mention.end)
-        yield Finding(Code.STALE_REFERENCE, one.message, place, one.near)
+        span = (one.mention.start, one.mention.end)
+        yield Finding(Code.STALE_REFERENCE, one.message, span, one.near)
 
 
 def _of_sections(file: InstructionFile, counter: TokenCounter) -> Iterator[Finding]:

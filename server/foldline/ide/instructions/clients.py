@@ -68,10 +68,10 @@ def clients_named(names: Iterable[str]) -> tuple[Client, ...]:
     Raises:
         ToolRefused: There is none of that name.
     """
-    known = {client.name: client for client in all_clients()}
+    by_name = {client.name: client for client in all_clients()}
     for name in names:
-        if name not in known:
-            near = list(near_names(name, known) or known)
-            message = f"there is no client {name!r}; there are {', '.join(known)}"
+        if name not in by_name:
+            near = list(near_names(name, by_name) or by_name)
+            message = f"there is no client {name!r}; there are {', '.join(by_name)}"
             raise ToolRefused(message, near=near)
-    return tuple(known[name] for name in names) or all_clients()
+    return tuple(by_name[name] for name in names) or all_clients()

@@ -96,8 +96,8 @@ class InstructionFile:
     @cached_property
     def sections(self) -> tuple[InstructionSection, ...]:
         """All sections, in the order of the text."""
-        found = self.markdown.headings
-        starts = [heading.start for heading in found]
+        headings = self.markdown.headings
+        starts = [heading.start for heading in headings]
         first, begin = starts[0] if starts else len(self.text), self.beginning
         sections = []
         if first > begin or not starts:
@@ -105,7 +105,7 @@ class InstructionFile:
         places: list[tuple[tuple[str, ...], str]] = []
         taken: dict[tuple[str, ...], int] = {section.path: 1 for section in sections}
         inside: dict[str, int] = {}
-        for at, heading in enumerate(found):
+        for at, heading in enumerate(headings):
             around, number = places[heading.parent] if heading.parent >= 0 else ((), "")
             inside[number] = inside.get(number, 0) + 1
             path = (*around, _slug(heading.title))
@@ -114,16 +114,16 @@ class InstructionFile:
                 path = (*around, f"{path[-1]}-{taken[path]}")
                 taken[path] = 1
             places.append((path, f"{number}{'.' * bool(number)}{inside[number]}"))
-            own = min([heading.end, *starts[at + 1 : at + 2]])
+            body_end = min([heading.end, *starts[at + 1 : at + 2]])
             sections.append(
                 InstructionSection(
                     *places[-1],
                     heading.title,
                     heading.start,
                     heading.body,
-                    own,
+                    body_end,
                     heading.end,
-                    *self._mark(heading.body, own),
+                    *self._mark(heading.body, body_end),
                 )
             )
         return tuple(sections)
@@ -132,8 +132,8 @@ class InstructionFile:
         """Return the first comment in a range that folds a section, with its summary."""
         comments = self.markdown.comments
         for one in comments[bisect_left(comments, (start,)) : bisect_left(comments, (end,))]:
-            if found := _FOLD.match(self.text, one.start):
-                return Range(*found.span()), " ".join(found[1].split())
+            if mark := _FOLD.match(self.text, one.start):
+                return Range(*mark.span()), " ".join(mark[1].split())
         return None, ""
 
     def section(self, key: str) -> InstructionSection:
@@ -167,11 +167,11 @@ class InstructionFile:
     @property
     def folded(self) -> tuple[InstructionSection, ...]:
         """The sections that their authors fold, without those inside of others."""
-        found: list[InstructionSection] = []
+        marked: list[InstructionSection] = []
         for section in self.sections:
-            if section.mark and not (found and section.start < found[-1].end):
-                found.append(section)
-        return tuple(found)
+            if section.mark and not (marked and section.start < marked[-1].end):
+                marked.append(section)
+        return tuple(marked)
 
     @property
     def foldings(self) -> tuple[Span, ...]:
@@ -204,7 +204,7 @@ class InstructionFile:
 
     @cached_property
     def _ends(self) -> list[int]:
-        return [found.start() for found in re.finditer("\n", self.text)]
+        return [match.start() for match in re.finditer("\n", self.text)]
 
     def end_of_line(self, offset: int) -> int:
         """Return where the line of an offset ends."""
@@ -241,7 +241,7 @@ class InstructionFile:
     def _blocks(
         self, sections: Sequence[InstructionSection], opened: Collection[str]
     ) -> Iterator[Block]:
-        hidden, place = 0, 0
+        hidden, count = 0, 0
         for at, section in enumerate(sections):
             if section.start < hidden:
                 continue
@@ -250,14 +250,14 @@ class InstructionFile:
             else:
                 hidden = section.end
                 inner = sections[at : bisect_left(sections, hidden, at, key=lambda one: one.start)]
-                whole = tuple(self._blocks(inner, {*opened, section.key}))
+                blocks = tuple(self._blocks(inner, {*opened, section.key}))
                 yield self._block(
                     section,
                     "SUMMARY",
                     self.fold_text(section),
-                    Opening((Replaced(place, place + 1, whole),)),
+                    Opening((Replaced(count, count + 1, blocks),)),
                 )
-            place += 1
+            count += 1
 
     def _block(
         self,

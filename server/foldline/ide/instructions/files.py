@@ -77,8 +77,8 @@ def instruction_files(folder: Folder, below: Iterable[str] = (".",)) -> Iterator
 
     Files that git ignores are among them where a client reads them: its user's own.
     """
-    found = (Path(path) for path, _ in folder.walk(below))
-    return iter(sorted({file for file in found if folder.instructs(file)}))
+    paths = (Path(path) for path, _ in folder.walk(below))
+    return iter(sorted({file for file in paths if folder.instructs(file)}))
 
 
 @cache

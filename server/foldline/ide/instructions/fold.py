@@ -51,8 +51,8 @@ def generate(file: InstructionFile, target: str) -> str:
         f"<!-- Generated, edit {file.path} instead and run: {command_for(file.path, target)} "
         f"(sha256 {digest_of(file.text)}) -->{newline}"
     )
-    found = _ORIGIN.fullmatch(line)
-    if found is None or found["source"] != file.path or "-->" in file.path + target:
+    match = _ORIGIN.fullmatch(line)
+    if match is None or match["source"] != file.path or "-->" in file.path + target:
         raise ToolRefused(f"no comment can hold the path {file.path!r}: rename the file")
     text = file.render().text
     at = _head(text)
@@ -91,13 +91,13 @@ def unfold(text: str, file: InstructionFile) -> str:
     parts, at = [], 0
     for section in file.folded:
         folded = file.fold_text(section)
-        found = plain.find(folded, at)
-        if plain.count(folded) != 1 or found < 0:
+        start = plain.find(folded, at)
+        if plain.count(folded) != 1 or start < 0:
             raise ToolRefused(
                 f"the folded section {section.key!r} was changed: change it in {file.path}"
             )
-        parts += [plain[at:found], file.whole_text(section)]
-        at = found + len(folded)
+        parts += [plain[at:start], file.whole_text(section)]
+        at = start + len(folded)
     return "".join([*parts, plain[at:]])
 
 
@@ -126,8 +126,8 @@ def mark_at(file: InstructionFile, offset: int) -> Mark | None:
     if section.mark is not None:
         return Mark(f"Unfold {section.title}", Span(*section.mark))
     text = "<!-- fold: {} -->" + ("\r\n" if heading.endswith("\r\n") else "\n")
-    place = Span(section.body, section.body)
-    return Mark(f"Fold {section.title}…", place, text, is_reference(file, section))
+    span = Span(section.body, section.body)
+    return Mark(f"Fold {section.title}…", span, text, is_reference(file, section))
 
 
 def is_reference(file: InstructionFile, section: InstructionSection) -> bool:

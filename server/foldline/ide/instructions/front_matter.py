@@ -68,18 +68,18 @@ def faults(file: InstructionFile, path: PurePath) -> Iterator[tuple[Code, str, R
             message = "A skill begins with front matter: `name` and `description` between `---`."
             yield Code.FRONT_MATTER, message, first
         return
-    known, seen, more = _SKILL_FIELDS if is_skill else _RULE_FIELDS, set(), list[Field]()
+    field_names, seen, more = _SKILL_FIELDS if is_skill else _RULE_FIELDS, set(), list[Field]()
     for field in fields(file):
         if field.name in seen:
             yield Code.FRONT_MATTER, f"`{field.name}` is there twice.", field.place
         elif (fault := _fault(field, path.parent.name if is_skill else None)) is not None:
             yield Code.FRONT_MATTER, fault, field.place
-        elif near := field.name not in known and near_names(field.name, known):
+        elif near := field.name not in field_names and near_names(field.name, field_names):
             message = (
                 f"`{field.name}` isn't a field of the specification: did you mean `{near[0]}`?"
             )
             yield Code.UNKNOWN_FRONT_MATTER, message, field.place
-        elif field.name not in known:
+        elif field.name not in field_names:
             more.append(field)
         seen.add(field.name)
     if more:
@@ -123,7 +123,7 @@ def _fault(field: Field, skill: str | None) -> str | None:
 @lru_cache(maxsize=128)
 def fields(file: InstructionFile) -> tuple[Field, ...]:
     """Return the fields of the front matter, and each line that is none; read once per file."""
-    front, text, found = file.markdown.front_matter, file.text, list[Field]()
+    front, text, every = file.markdown.front_matter, file.text, list[Field]()
     at, last = front or (0, 0)
     while at < last:
         end = text.find("\n", at, last) + 1 or last
@@ -134,12 +134,12 @@ def fields(file: InstructionFile) -> tuple[Field, ...]:
             while end < last and text[end] in " \t\r\n-":
                 end = text.find("\n", end, last) + 1 or last
             written = text[field.end() : end]
-            found.append(Field(field[2], Range(*field.span(2)), *_value(written), written))
+            every.append(Field(field[2], Range(*field.span(2)), *_value(written), written))
         elif line and not line.startswith("#"):
             start = text.index(line, at)
-            found.append(Field(line, Range(start, start + len(line)), ""))
+            every.append(Field(line, Range(start, start + len(line)), ""))
         at = end
-    return tuple(found)
+    return tuple(every)
 
 
 def _value(written: str) -> tuple[str, bool]:
@@ -181,13 +181,13 @@ def matches(glob: str, path: str, *, anchored: bool = True) -> bool:
     # The parts at which the rest of the path may go on: no glob costs more than its length.
     places, names = {0}, path.split("/")
     for at in range(len(names) + 1):
-        for place, part in enumerate(parts):
-            if place in places and part == "**":
-                places.add(place + 1)
+        for index, part in enumerate(parts):
+            if index in places and part == "**":
+                places.add(index + 1)
         if at < len(names):
             places = {
-                place + (part != "**")
-                for place, part in enumerate(parts)
-                if place in places and (part == "**" or fnmatchcase(names[at], part))
+                index + (part != "**")
+                for index, part in enumerate(parts)
+                if index in places and (part == "**" or fnmatchcase(names[at], part))
             }
     return len(parts) in places

@@ -73,8 +73,8 @@ class History:
     @cached_property
     def is_sparse(self) -> bool:
         """True where files of `HEAD` are left out of the folder."""
-        said = self._git("config", "--bool", "core.sparseCheckout", codes=(0, 1))
-        return said.strip() == "true"
+        output = self._git("config", "--bool", "core.sparseCheckout", codes=(0, 1))
+        return output.strip() == "true"
 
     def files(self, commit: str) -> Mapping[str, Blob]:
         """Return the files of a commit by path."""
@@ -104,12 +104,12 @@ class History:
     def writers(self, path: str, lines: Iterable[int]) -> dict[int, str]:
         """Return the commits that wrote some lines of a file at `HEAD`, counted from 1."""
         ranges = [part for line in lines for part in ("-L", f"{line},{line}")]
-        said = self._git(
+        output = self._git(
             *("blame", "--porcelain", "-w", "-M", "--no-textconv", "--no-ignore-revs-file"),
             *(*ranges, self.head, "--", path),
         )
-        heads = re.finditer(r"^([0-9a-f]{40,64}) \d+ (\d+)(?: \d+)?$", said, re.MULTILINE)
-        return {int(found[2]): found[1] for found in heads}
+        heads = re.finditer(r"^([0-9a-f]{40,64}) \d+ (\d+)(?: \d+)?$", output, re.MULTILINE)
+        return {int(match[2]): match[1] for match in heads}
 
     def defining(
         self, commit: str, names: Collection[str], within: Collection[str] = ()
@@ -118,16 +118,16 @@ class History:
 
         All files are searched, or those `within` alone.
         """
-        files, found = self.files(commit), set(within)
+        files, holding = self.files(commit), set(within)
         if not within:
             if new := [name for name in names if (commit, name) not in self._holding]:
                 self._holding |= dict.fromkeys(
                     [(commit, name) for name in new], self._with_words(commit, new)
                 )
-            found = {path for name in names for path in self._holding[commit, name]}
-        blobs = {path: files[path] for path in sorted(found)[:_MOST_BLOBS] if path in files}
+            holding = {path for name in names for path in self._holding[commit, name]}
+        blobs = {path: files[path] for path in sorted(holding)[:_MOST_BLOBS] if path in files}
         every = self._definitions(blobs)
-        return {path: some for path, some in every.items() if not some.isdisjoint(names)}
+        return {path: defined for path, defined in every.items() if not defined.isdisjoint(names)}
 
     def defined(self, commit: str, paths: Iterable[str]) -> set[str]:
         """Return the names that some files of a commit define."""
@@ -145,32 +145,32 @@ class History:
         """Return the code files of a commit with one of the words."""
         wanted = [part for word in words for part in ("-e", word)]
         options = ("-l", "-z", "-F", "-w", "-I", "--no-textconv", "--no-recurse-submodules")
-        said = self._git("grep", *options, *wanted, commit, "--", *_CODE, codes=(0, 1))
-        return tuple(row.removeprefix(f"{commit}:") for row in said.split("\0") if row)
+        output = self._git("grep", *options, *wanted, commit, "--", *_CODE, codes=(0, 1))
+        return tuple(row.removeprefix(f"{commit}:") for row in output.split("\0") if row)
 
     def commit(self, name: str) -> Commit:
         """Return a commit."""
         options = ("--max-count=1", "--encoding=UTF-8", "--format=%as%n%P%n%s")
-        said = self._git("rev-list", *options, name)
-        _, date, parents, subject, *_ = said.split("\n")
+        output = self._git("rev-list", *options, name)
+        _, date, parents, subject, *_ = output.split("\n")
         return Commit(name, date, subject, tuple(parents.split()))
 
     def since(self, good: str, bad: str) -> list[str]:
         """Return the commits after one that lead to another, oldest first; none if too many."""
-        found = self._git(
+        output = self._git(
             "rev-list",
             "--topo-order",
             "--ancestry-path",
             f"--max-count={_MOST_COMMITS}",
             f"{good}..{bad}",
         ).split()
-        return found[::-1] if len(found) < _MOST_COMMITS else []
+        return output[::-1] if len(output) < _MOST_COMMITS else []
 
     def renamed(self, commit: str, path: str) -> str:
         """Return the new name of a file or folder that a commit renamed; empty if it didn't."""
         options = ("-r", "-M", "--diff-filter=R", "--name-status", "-z", "--no-ext-diff")
-        said = self._git("diff-tree", "--no-commit-id", "--no-textconv", *options, commit)
-        parts = said.split("\0")
+        output = self._git("diff-tree", "--no-commit-id", "--no-textconv", *options, commit)
+        parts = output.split("\0")
         for before, after in zip(parts[1::3], parts[2::3], strict=False):
             if before == path:
                 return after
@@ -210,13 +210,13 @@ def history_of(root: Path, seconds: float) -> History:
         RevisionError: There is none, or only a part of it.
     """
     arguments = ("rev-parse", "--show-toplevel", "--is-shallow-repository", "HEAD")
-    said = run_git(root, arguments, outside=root, seconds=seconds)
-    top, shallow, head = said.decode("utf-8", "surrogateescape").splitlines()
+    output = run_git(root, arguments, outside=root, seconds=seconds)
+    top, shallow, head = output.decode("utf-8", "surrogateescape").splitlines()
     if shallow != "false":
         raise RevisionError("the clone has a part of the history only")
-    found = _history(Path(top), head)
-    found.end = monotonic() + seconds
-    return found
+    history = _history(Path(top), head)
+    history.end = monotonic() + seconds
+    return history
 
 
 @lru_cache(maxsize=_MOST_KEPT)

@@ -98,9 +98,9 @@ def mentions_of(analysis: ModuleAnalysis) -> Iterator[tuple[Mention, SourceSpan]
         if text.role in TEXT_ROLES and _MARKED.search(text.mapped.text):
             derive = partial(_of_role, text.role)
             for mention in kept(text.section, f"mentions in {text.role}", derive):
-                place = text.mapped.place(mention.start, mention.end)
-                if place is not None and place.file == analysis.file:
-                    yield mention, place
+                source = text.mapped.place(mention.start, mention.end)
+                if source is not None and source.file == analysis.file:
+                    yield mention, source
 
 
 def _of_role(role: str, section: SectionValue) -> tuple[Mention, ...]:
@@ -121,10 +121,10 @@ def _found(markdown: Markdown) -> Iterator[Mention]:
             yield from _path(name, start)
     for part in markdown.prose:
         words = markdown.words(part)
-        for found in _IMPORT.finditer(words):
-            name = found[1].rstrip(".")
+        for match in _IMPORT.finditer(words):
+            name = match[1].rstrip(".")
             if "/" in name or language_of(name) != UNKNOWN:
-                start = part.start + found.start(1)
+                start = part.start + match.start(1)
                 yield Mention(Kind.PATH, name, start, start + len(name))
     for fence in markdown.fences:
         if fence.language.lower() in _SHELLS:
@@ -150,33 +150,33 @@ def _of_span(text: str, start: int) -> Iterator[Mention]:
 
 def _path(text: str, start: int) -> Iterator[Mention]:
     """Yield the path of a text with a slash, or with the ending of a file."""
-    place = _PLACE.search(text)
-    name = text[: place.start()] if place else text
+    suffix = _PLACE.search(text)
+    name = text[: suffix.start()] if suffix else text
     last = name.rpartition("/")[2]
     # `/name` is an address or a command as often as a path.
     looks_so = _is_file(last) or ("/" in name and not name.startswith(("/", "~")))
     if looks_so and _PATH.match(name):
-        line = place and (place[1] or place[2])
+        line = suffix and (suffix[1] or suffix[2])
         yield Mention(Kind.PATH, name, start, start + len(name), int((line or "0")[:9]))
 
 
 def _is_file(name: str) -> bool:
-    known = language_of(name) != UNKNOWN or _ENDINGS.search(name) or _FILE_NAMES.match(name)
-    return bool(known)
+    is_known = language_of(name) != UNKNOWN or _ENDINGS.search(name) or _FILE_NAMES.match(name)
+    return bool(is_known)
 
 
 def _symbol(text: str, start: int) -> Mention | None:
-    found = _SYMBOL.match(text)
-    if found is None:
+    match = _SYMBOL.match(text)
+    if match is None:
         return None
-    name, called = found[1], found[2] is not None
+    name, called = match[1], match[2] is not None
     if called or not name.isidentifier() or _WRITTEN_AS_NAME.match(name):
         return Mention(Kind.SYMBOL, name, start, start + len(name), called=called)
     return None
 
 
 def _commands(text: str, start: int) -> Iterator[Mention]:
-    for found in COMMANDS.finditer(text):
-        name = f"{found[1]} {found[2]}".rstrip(".:")
-        at = start + found.start(1)
+    for match in COMMANDS.finditer(text):
+        name = f"{match[1]} {match[2]}".rstrip(".:")
+        at = start + match.start(1)
         yield Mention(Kind.COMMAND, name, at, at + len(name))

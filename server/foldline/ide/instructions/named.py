@@ -38,10 +38,10 @@ def with_mentions(
     code = [path for path in sorted(modules) if path.endswith(".py")]
     word, backend = found.name.rpartition(".")[2], access.file_backend
     places = (
-        place
+        span
         for paths, read in ((files, _in_file), (code, _in_prompts))
         for path in paths[:_MOST_FILES]
-        for place in _meant(access, found, path, [*read(backend, path, word)])
+        for span in _meant(access, found, path, [*read(backend, path, word)])
     )
     return replace(found, named=tuple(places))
 
@@ -62,9 +62,9 @@ def _in_prompts(files: FileBackend, path: str, word: str) -> Iterator[tuple[Ment
 
     analysis = Project(files.root).analysis(str(files.root / path))
     if analysis is not None:
-        for one, place in mentions_of(analysis):
+        for one, span in mentions_of(analysis):
             if one.kind == Kind.SYMBOL and one.word == word:
-                yield one, NamedIn(path, analysis.text.count("\n", 0, place.start) + 1, "")
+                yield one, NamedIn(path, analysis.text.count("\n", 0, span.start) + 1, "")
 
 
 def _meant(
@@ -79,7 +79,7 @@ def _meant(
         for use in found
         if use.kind == ReferenceKind.DEFINITION and use.tier != "another"
     }
-    for mention, place in some:
+    for mention, span in some:
         meant = {(one.path, one.line) for one in targets.symbols(mention)}
         if meant & defined or (not meant and mention.dotted == found.name):
-            yield place
+            yield span

@@ -129,17 +129,17 @@ def switched_off(folder: Folder, path: str) -> Iterator[tuple[int, str]]:
     Only what other files of the repository cause, if git doesn't ignore those.
     """
     backend = folder.access.file_backend
-    found: dict[tuple[str, str], list[str]] = {}
+    switched: dict[tuple[str, str], list[str]] = {}
     for client in all_clients():
         stack = _Stack(backend, _NO_COUNTER, client, path, ".").build()
         for one in stack.left_out:
             if one.path == path and one.by and not backend.is_ignored(one.by):
-                found.setdefault((one.by, one.repair), []).append(stack.title)
+                switched.setdefault((one.by, one.repair), []).append(stack.title)
         for loaded in stack.files:
             if loaded.path == path and loaded.cut:
-                section, place = loaded.cut
-                yield place, f"{stack.title} reads no further than this, in {section!r}: its limit"
-    for (by, repair), titles in found.items():
+                section, span = loaded.cut
+                yield span, f"{stack.title} reads no further than this, in {section!r}: its limit"
+    for (by, repair), titles in switched.items():
         verb = "doesn't" if len(titles) == 1 else "don't"
         names = " and ".join(titles)
         yield 0, f"{names} {verb} read this file, as there is {by}{repair and f': {repair}'}"
@@ -162,9 +162,9 @@ class _Stack:
         """Apply the client's rules to each folder, in its order."""
         turn = -1 if self.client.nearest_first else 1
         for places, below in ((self.above, False), (self.below, True)):
-            for place in places[::turn]:
+            for folder in places[::turn]:
                 for rule in self.client.rules:
-                    self._apply(rule, place, below=below)
+                    self._apply(rule, folder, below=below)
         spent: Counter[When] = Counter()
         for one in self.files:
             spent[one.when] += one.tokens
@@ -193,13 +193,13 @@ class _Stack:
         if (rule.folders == "root" and place != ".") or (rule.folders == "below" and not below):
             return
         names = self._names(rule)
-        found = {name: paths for name in names if (paths := self._named(place, name))}
-        kept = next(iter(found), "")
+        paths_named = {name: paths for name in names if (paths := self._named(place, name))}
+        kept = next(iter(paths_named), "")
         if rule.pick == "kind" and not below:
             kept = next(filter(self._anywhere, names), "")
-        switches = (self._anywhere(name, place) for name in rule.unless if found)
+        switches = (self._anywhere(name, place) for name in rule.unless if paths_named)
         by = next(filter(None, switches), "")
-        for name, path in ((name, path) for name, paths in found.items() for path in paths):
+        for name, path in ((name, path) for name, paths in paths_named.items() for path in paths):
             if below and rule.below == "off":
                 self._leave_out(path, rule.why)
             elif by:
@@ -207,8 +207,8 @@ class _Stack:
             elif rule.pick != "all" and name != kept:
                 self._leave_out(path, by=self._anywhere(kept, place))
             elif self._real(path) not in self.seen and (file := self._read(path)):
-                said = {one.name: one for one in fields(file)}
-                when, why = self._timing(rule, said, place, below=below)
+                fields_by_name = {one.name: one for one in fields(file)}
+                when, why = self._timing(rule, fields_by_name, place, below=below)
                 sure = rule.confirmed and (name in rule.files or not rule.joins)
                 if when is None:
                     self._leave_out(path, why)
@@ -217,8 +217,8 @@ class _Stack:
 
     def _anywhere(self, name: str, *places: str) -> str:
         """A file of that name in these folders, by default those above."""
-        found = (path for place in (*places, *self.above) for path in self._named(place, name))
-        return next(found, "")
+        every = (path for folder in (*places, *self.above) for path in self._named(folder, name))
+        return next(every, "")
 
     def _leave_out(self, path: str, why: str = "", by: str = "", repair: str = "") -> None:
         why = why or f"{by} is read instead of it"
@@ -267,10 +267,10 @@ class _Stack:
         globs = list(globs_of([path]))
         inside = (one for one in below if not one.startswith(".git/"))
         matching = (one for one in inside if any(matches(glob, one) for glob in globs))
-        found = list(islice(matching, _MOST_FILES + 1))
-        if len(found) > _MOST_FILES:
+        files = list(islice(matching, _MOST_FILES + 1))
+        if len(files) > _MOST_FILES:
             self._leave_out(path, f"more than {_MOST_FILES} files match: not all are shown")
-        return found[:_MOST_FILES]
+        return files[:_MOST_FILES]
 
     def _is_file(self, path: str) -> bool:
         """True for what is there and no folder; what is outside of the workspace is left out."""
@@ -294,8 +294,8 @@ class _Stack:
             file = instruction_file(self.backend.root / path, self.backend.root, text)
             _ = file.sections
         except (PathError, ParseRefusedError) as error:
-            said = error.summary if isinstance(error, PathError) else str(error)
-            self.left_out.append(LeftOut(path, f"not read here: {said}"))
+            problem = error.summary if isinstance(error, PathError) else str(error)
+            self.left_out.append(LeftOut(path, f"not read here: {problem}"))
             return None
         return file
 

@@ -53,11 +53,11 @@ class StaleMention(NamedTuple):
         """The finding as a sentence."""
         name, commit = self.mention.name, self.commit
         if commit is None:
-            said = f"`{name}` is in the last commit, and no longer in the files"
+            text = f"`{name}` is in the last commit, and no longer in the files"
         else:
             what = f"{commit.hash[:8]} of {commit.date} ended it: {commit.subject}"
-            said = f"`{name}` meant something when this line was written; {what}"
-        return said + (f"; did you mean `{self.near}`?" if self.near else "")
+            text = f"`{name}` meant something when this line was written; {what}"
+        return text + (f"; did you mean `{self.near}`?" if self.near else "")
 
 
 def stale_mentions(
@@ -145,11 +145,11 @@ class Search:
         by_line = self._committed(new)
         written = self.history.writers(self._path, by_line) if by_line else {}
         groups: dict[str, list[Mention]] = {}
-        for line, some in by_line.items():
-            groups.setdefault(written[line], []).extend(some)
-        for commit, some in groups.items():
-            self.history.defining(commit, {one.word for one in some if one.kind == Kind.SYMBOL})
-            for mention in some:
+        for line, group in by_line.items():
+            groups.setdefault(written[line], []).extend(group)
+        for commit, group in groups.items():
+            self.history.defining(commit, {one.word for one in group if one.kind == Kind.SYMBOL})
+            for mention in group:
                 self.history.verdicts[self._key(mention)] = self._verdict(commit, mention)
 
     def _key(self, mention: Mention) -> tuple[str, str, str]:
@@ -164,26 +164,26 @@ class Search:
 
     def _committed(self, waiting: Iterable[Mention]) -> dict[int, list[Mention]]:
         """Return mentions by their line at `HEAD`, without those of lines that it hasn't."""
-        known: dict[str, int] = {}
+        numbers: dict[str, int] = {}
         text = self.history.tree(self.history.head).read(self._path)
         for number, line in enumerate(text.split("\n"), 1):
-            known.setdefault(line.strip(), number)
-        found: dict[int, list[Mention]] = {}
+            numbers.setdefault(line.strip(), number)
+        by_line: dict[int, list[Mention]] = {}
         for mention in waiting:
-            at = known.get(line_of(self._text, mention))
+            at = numbers.get(line_of(self._text, mention))
             if at is not None:
-                found.setdefault(at, []).append(mention)
-        return found
+                by_line.setdefault(at, []).append(mention)
+        return by_line
 
     def resolves(self, commit: str, mention: Mention, good: str = "") -> bool:
         """Return whether a mention meant something in a commit; it did in the commit `good`."""
         folder = dirname(self._path)
-        found = self.history.tree(commit).find(mention, folder)
+        target = self.history.tree(commit).find(mention, folder)
         if mention.kind == Kind.PATH and "/" not in mention.name:
             # `settings.json` alone is also a word for those of other projects.
-            return any(path in found for path in (mention.name, join(folder, mention.name)))
-        if found or mention.kind != Kind.SYMBOL:
-            return bool(found)
+            return any(path in target for path in (mention.name, join(folder, mention.name)))
+        if target or mention.kind != Kind.SYMBOL:
+            return bool(target)
         # Most names stay where they were; to search all files takes much longer.
         homes = self.history.files(commit).keys() & (self._files(good, mention) if good else ())
         return bool((homes and self._files(commit, mention, homes)) or self._files(commit, mention))
@@ -203,7 +203,7 @@ class Search:
 
         False if there are too many commits to tell.
         """
-        found: Commit | bool = False
+        commit: Commit | bool = False
         for _ in range(_MOST_MERGES):
             commits = self.history.since(good, bad)
             low, high = -1, len(commits) - 1
@@ -213,14 +213,14 @@ class Search:
                 middle = (low + high) // 2
                 resolves = self.resolves(commits[middle], mention, good)
                 low, high = (middle, high) if resolves else (low, middle)
-            found = self.history.commit(commits[high])
+            commit = self.history.commit(commits[high])
             # A merge of what another branch ended.
-            earlier = (one for one in found.parents if one in commits[:high])
+            earlier = (one for one in commit.parents if one in commits[:high])
             before = next((one for one in earlier if not self.resolves(one, mention, good)), None)
             if before is None:
                 break
             bad = before
-        return found
+        return commit
 
     def _near(self, mention: Mention, ended: Commit | None) -> str:
         """Return what may stand in place of a mention now; it means one thing."""

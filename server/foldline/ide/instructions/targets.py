@@ -73,12 +73,12 @@ class Tree:
 
     def ending(self, name: str) -> list[str]:
         """Return the files and folders whose path is `name`, or ends with it behind a `/`."""
-        lines, found, at = self._lines, dict[str, None](), -1
+        lines, paths, at = self._lines, dict[str, None](), -1
         while name and (at := lines.find(name, at + 1)) >= 0:
             end = at + len(name)
             if lines[at - 1] in "/\n" and lines[end] in "/\n":
-                found[lines[lines.rindex("\n", 0, at) + 1 : end]] = None
-        return list(found)
+                paths[lines[lines.rindex("\n", 0, at) + 1 : end]] = None
+        return list(paths)
 
     def find(self, mention: Mention, folder: str) -> Sequence[str | Target]:
         """Return what a mention in a file of `folder` may mean; of symbols, the modules alone."""
@@ -100,57 +100,57 @@ class Tree:
         The first of these that exists is all.
         """
         bare = name.rstrip("/").removeprefix("/")
-        known = self.ending(bare)
+        matching = self.ending(bare)
         exact = [join(folder, bare)] * (not name.startswith("/")) + [bare]
         for path in map(normpath, exact):
-            if path in known or path in self.ending(path):
+            if path in matching or path in self.ending(path):
                 return [path]
-        return [] if name.startswith((".", "/")) and "/" in name else known
+        return [] if name.startswith((".", "/")) and "/" in name else matching
 
     def matching(self, glob: str, folder: str) -> list[str]:
         """Return the files that a glob means: from `folder`, from the root, or at any depth."""
         from foldline.backends.files.git_patterns import compile_patterns
         from foldline.backends.files.globs import PathPatterns
 
-        some = [*islice(alternatives(glob.removeprefix("./")), _MOST_BRACES)]
+        written = [*islice(alternatives(glob.removeprefix("./")), _MOST_BRACES)]
         for start in dict.fromkeys((f"/{folder}/" if folder else "/", "/", "**/")):
-            patterns = [start + one.removeprefix("/") for one in some]
+            patterns = [start + one.removeprefix("/") for one in written]
             compiled, malformed = compile_patterns(tuple(patterns))
             if malformed:
                 return []
-            if found := [*filter(PathPatterns(compiled).hold, self.paths)]:
-                return found
+            if paths := [*filter(PathPatterns(compiled).hold, self.paths)]:
+                return paths
         return []
 
     def tasks(self, command: str, folder: str) -> list[Target]:
         """Return the tasks that a command means: of the nearest file above `folder`, or of any."""
-        found = COMMANDS.match(command)
-        if found is None:
+        match = COMMANDS.match(command)
+        if match is None:
             return []
-        program, task = found[1].removeprefix("uv run "), found[2]
-        program = found[1] if program == task else program
+        program, task = match[1].removeprefix("uv run "), match[2]
+        program = match[1] if program == task else program
         tool = program.split()[0]
-        known = [
-            found
+        tasks = [
+            target
             for file in _TASKS[tool][0]
             for path in self.ending(file)
-            for name, found in _tasks_in(tool, path, self.read(path))
+            for name, target in _tasks_in(tool, path, self.read(path))
             if name == task
         ]
-        if program == "mise run" and not known:
+        if program == "mise run" and not tasks:
             script = _MISE_SCRIPT.match
-            known = [
+            tasks = [
                 Target(path, 0, f"`{path}`")
                 for path in self.paths
-                if (own := script(path)) and own[1].replace("/", ":") == task
+                if (script_here := script(path)) and script_here[1].replace("/", ":") == task
             ]
         above = [folder]
         while above[-1]:
             above.append(dirname(above[-1]))
         for start in above:
-            if near := [one for one in known if dirname(one.path) == start]:
+            if near := [one for one in tasks if dirname(one.path) == start]:
                 return near[:1]
-        return known
+        return tasks
 
 
 def propose(access: SmartFileAccess, file: InstructionFile, offset: int) -> tuple[Completion, ...]:
@@ -162,10 +162,10 @@ def propose(access: SmartFileAccess, file: InstructionFile, offset: int) -> tupl
 
     line = file.text.rfind("\n", 0, offset) + 1
     before = file.text[line:offset]
-    found = _UNFINISHED.search(before)
-    if found is None or (found[1] == "`" and before.count("`") % 2 == 0):
+    unfinished = _UNFINISHED.search(before)
+    if unfinished is None or (unfinished[1] == "`" and before.count("`") % 2 == 0):
         return ()
-    begun, folder = found[2], dirname(file.path)
+    begun, folder = unfinished[2], dirname(file.path)
     every: dict[str, CompletionKind] = {}
     for start in dict.fromkeys((f"{folder}/" if folder else "", "")):
         for one in access.file_backend.walk_folder("."):
@@ -173,16 +173,16 @@ def propose(access: SmartFileAccess, file: InstructionFile, offset: int) -> tupl
                 name, below, _ = one.path[len(start) + len(begun) :].partition("/")
                 kind = CompletionKind.FOLDER if below else CompletionKind.FILE
                 every.setdefault(begun + name + below, kind)
-    if found[1] == "`" and "/" not in begun:
+    if unfinished[1] == "`" and "/" not in begun:
         keys = (one.key for one in file.sections)
         every |= {key: CompletionKind.SECTION for key in keys if key.startswith(begun)}
         index = access.index
         if begun and index is not None:
             names = sorted(name for name in index.last_defined() if name.startswith(begun))
             every |= dict.fromkeys(names[:_MOST_PROPOSED], CompletionKind.NAME)
-    place = Span(line + found.start(2), offset)
-    some = islice(every.items(), _MOST_PROPOSED)
-    return tuple(Completion(text, kind, text, place) for text, kind in some)
+    span = Span(line + unfinished.start(2), offset)
+    proposed = islice(every.items(), _MOST_PROPOSED)
+    return tuple(Completion(text, kind, text, span) for text, kind in proposed)
 
 
 class _Symbols(NamedTuple):
@@ -205,17 +205,17 @@ class Targets:
         self._access = access
         self._folder = dirname(path)
         self._of_tests = is_of_tests(path)
-        known, now = _symbols.get(access), monotonic()
-        whole = known is not None and known.names.types.coverage == COMPLETE
-        if known is None or not whole or since is None or known.as_of < since:
+        kept, now = _symbols.get(access), monotonic()
+        is_complete = kept is not None and kept.names.types.coverage == COMPLETE
+        if kept is None or not is_complete or since is None or kept.as_of < since:
             stamps = tuple(access.file_backend.walk_folder("."))
             paths = tuple(stamp.path for stamp in stamps)
             code = tuple(stamp for stamp in stamps if is_indexed(stamp.path))
-            if known is None or known.code != code or not whole:
-                known = _Symbols(now, paths, code, access.names(thorough=False), {})
-            known = _symbols[access] = known._replace(as_of=now, paths=paths)
-        self.tree = Tree(known.paths, self._read)
-        self._symbols = known
+            if kept is None or kept.code != code or not is_complete:
+                kept = _Symbols(now, paths, code, access.names(thorough=False), {})
+            kept = _symbols[access] = kept._replace(as_of=now, paths=paths)
+        self.tree = Tree(kept.paths, self._read)
+        self._symbols = kept
 
     def _read(self, path: str) -> str:
         try:
@@ -238,12 +238,12 @@ class Targets:
         """Return the one thing that a mention means; None for nothing, or for several."""
         if mention.kind == Kind.SYMBOL and (symbols := self.symbols(mention)):
             return _symbol(symbols)
-        found = self.tree.find(mention, self._folder)
-        if mention.kind == Kind.GLOB and found:
-            return _glob([str(path) for path in found])
-        if len(found) != 1:
+        target = self.tree.find(mention, self._folder)
+        if mention.kind == Kind.GLOB and target:
+            return _glob([str(path) for path in target])
+        if len(target) != 1:
             return None
-        return one if isinstance(one := found[0], Target) else self._path(one, mention.line)
+        return one if isinstance(one := target[0], Target) else self._path(one, mention.line)
 
     def exists(self, mention: Mention) -> bool:
         """Return whether anything has the name, one or several, ignored by git or not."""
@@ -263,8 +263,8 @@ class Targets:
     def symbols(self, mention: Mention) -> tuple[Found, ...]:
         """Return the parts of the one definition that a symbol's name means; else nothing."""
         *owner, word = mention.dotted.split(".")
-        known = self._defined
-        if known and known.isdisjoint((word, *owner[-1:])):
+        defined = self._defined
+        if defined and defined.isdisjoint((word, *owner[-1:])):
             return ()
         every = [one for one in self._defining(mention.dotted) if _last(one) == word]
         if not owner:
@@ -279,14 +279,14 @@ class Targets:
     async def _defining(self, name: str) -> Sequence[Found]:
         """Return the definitions that a name means, of members only with their owner."""
         *_, owner, _ = ["", *name.split(".")]
-        known = self._defined
+        defined = self._defined
         if name not in self._symbols.found:
-            found: Sequence[Found] = ()
+            defining: Sequence[Found] = ()
             with suppress(BackendError):
-                found = await self._symbols.names.types.defining(name, thorough=False)
-                if not found and owner and (not known or owner in known):
-                    found = (await self._symbols.names.meaning(name)).found
-            self._symbols.found[name] = found
+                defining = await self._symbols.names.types.defining(name, thorough=False)
+                if not defining and owner and (not defined or owner in defined):
+                    defining = (await self._symbols.names.meaning(name)).found
+            self._symbols.found[name] = defining
         return self._symbols.found[name]
 
     @waits
@@ -335,10 +335,10 @@ def _last(one: Found) -> str:
 
 
 def _glob(paths: Sequence[str]) -> Target:
-    some = "\n".join(f"- `{path}`" for path in paths[:_MOST_LISTED])
+    listed = "\n".join(f"- `{path}`" for path in paths[:_MOST_LISTED])
     more = "\n- …" * (len(paths) > _MOST_LISTED)
     files = f"{len(paths):,} file{'s' * (len(paths) != 1)}"
-    return Target(paths[0] if len(paths) == 1 else "", 0, f"{files}\n{some}{more}")
+    return Target(paths[0] if len(paths) == 1 else "", 0, f"{files}\n{listed}{more}")
 
 
 def _symbol(found: Sequence[Found]) -> Target:
@@ -369,8 +369,8 @@ def _rules(pattern: str) -> Callable[[str, str], Iterator[tuple[str, int, int]]]
 
     def read(_: str, text: str) -> Iterator[tuple[str, int, int]]:
         for number, line in enumerate(text.split("\n"), 1):
-            if found := rule.match(line):
-                yield from ((name, number, number + 1) for name in found[1].split())
+            if match := rule.match(line):
+                yield from ((name, number, number + 1) for name in match[1].split())
 
     return read
 
@@ -378,12 +378,12 @@ def _rules(pattern: str) -> Callable[[str, str], Iterator[tuple[str, int, int]]]
 @lru_cache(maxsize=64)
 def _tasks_in(program: str, path: str, text: str) -> tuple[tuple[str, Target], ...]:
     """Return the tasks of a file by name, each with the lines that define it."""
-    lines, found = text.split("\n"), list[tuple[str, Target]]()
+    lines, tasks = text.split("\n"), list[tuple[str, Target]]()
     for name, first, last in _TASKS[program][1](path, text):
         written = dedent("\n".join(lines[first - 1 : last][:_MOST_LISTED]))
         about = f"```{language_of(path)}\n{written}\n```\n`{path}:{first}`"
-        found.append((name, Target(path, first, about)))
-    return tuple(found)
+        tasks.append((name, Target(path, first, about)))
+    return tuple(tasks)
 
 
 _MISE_SCRIPT = re.compile(
