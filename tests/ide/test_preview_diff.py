@@ -135,6 +135,15 @@ async def test_without_a_preview_it_is_what_was_not_committed(view: View, reposi
     assert data["kind"] == "untrusted"
 
 
+async def test_an_error_at_a_revision_names_it(view: View, repository: Path) -> None:
+    (repository / "both.py").write_text("raise ValueError('not yet')\n", encoding="utf-8")
+    git(repository, "commit", "-qam", "three")
+    editor = view(repository, trusted=True)
+    editor.open("both.py", PROMPT)
+    message, _ = await editor.refusal("prompt.diff", revision="HEAD")
+    assert (message[:9], "renamed" in message) == ("at HEAD: ", False)
+
+
 def test_files_that_are_gone_from_the_disk_are_found(repository: Path) -> None:
     for file in ("body.py", "__init__.py", "book.md", "data.txt"):
         (repository / "words" / file).unlink()

@@ -156,6 +156,15 @@ async def test_rename_is_refused_where_no_field_is_named(typed: Editor) -> None:
     assert prepared is None
 
 
+async def test_what_a_renamed_key_may_mean_elsewhere_is_told(typed: Editor, root: Path) -> None:
+    (root / "other.py").write_text("from prompt import T\nprint(T.render, 'two')\n")
+    uri = typed.open("prompt.py")
+    where = types.TextDocumentIdentifier(uri), position(TEXT, '"two"', 1)
+    await typed.client.text_document_rename_async(types.RenameParams(*where, "three"))
+    told = [message.message for message in typed.client.messages]
+    assert told == ["Not renamed, as these may mean something else: other.py:2"]
+
+
 async def test_symbols_lenses_and_hints_follow_the_sections(typed: Editor) -> None:
     uri = typed.open("prompt.py")
     document = types.TextDocumentIdentifier(uri)

@@ -127,11 +127,11 @@ def test_what_differs_is_said_and_nothing_else(text: str, but: set[str]) -> None
 def test_tags_bold_lines_and_rulers_are_headings() -> None:
     text = (
         "You are a clerk.\n\n<role>\nHelp.\n</role>\n\nThen this.\n\n**Output format:**\nBrief.\n\n"
-        "~~~NOTES~~~\nFine.\n<a>x</a>\n"
+        "~~~NOTES~~~\nFine.\n<a>x</a>\n<one>\nx\n</one>\n</the_rules>\nBe kind.\n"
     )
     adoption = adopt(read(Path("p.txt"), text))
     assert [section.title for section in adoption.plan.sections] == [
-        *("Task", "Role", "More", "Output format", "NOTES"),
+        *("Task", "Role", "More", "Output format", "NOTES", "One", "End of The rules"),
     ]
     assert prove_here(adoption.plan, adoption.text).is_same
 
