@@ -301,7 +301,7 @@ def edited_repositories(draw: st.DrawFn) -> tuple[str, list[dict[str, str]]]:
     before = [Part(f"{folder}m{n}", **draw(drawn)) for n, folder in enumerate(folders)]
     others = draw(st.fixed_dictionaries(OTHERS))
     after, now = list(before), dict(others)
-    for name in draw(st.lists(st.sampled_from([*CHOICES, *OTHERS]), max_size=3)):
+    for name in draw(st.lists(st.sampled_from([*CHOICES, *OTHERS]), min_size=1, max_size=8)):
         if name in OTHERS:
             now[name] = draw(OTHERS[name])
         else:
