@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 
 from foldline.backends import LocalFileBackend, WorkspaceIndex
 from foldline.backends.errors import ArtefactError, PathError
-from foldline.backends.index import artefact, helping, sharing
-from foldline.backends.index import workspace as workspace_module
+from foldline.backends.index import artefact, builder, helping, sharing
 from foldline.backends.index.artefact import check_artefact, read_artefact, write_artefact
 from foldline.backends.index.segments import Building, Segment
 from foldline.backends.index.sharing import (
@@ -202,7 +201,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
 @pytest.fixture(autouse=True)
 def old_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that nobody changed this moment."""
-    monkeypatch.setattr(workspace_module, "is_racy", lambda *_: False)
+    monkeypatch.setattr(builder, "is_racy", lambda *_: False)
 
 
 @pytest.fixture

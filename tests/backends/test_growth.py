@@ -12,7 +12,7 @@ import pytest
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.files import local
 from foldline.backends.files.ignore import IgnoreRules
-from foldline.backends.index import workspace as workspace_module
+from foldline.backends.index import builder
 from foldline.backends.models import COMPLETE, References
 from foldline.backends.outlines import parsing_pool
 from foldline.backends.outlines.parsing import Parsed
@@ -45,7 +45,7 @@ def calls(work: Callable[[], object]) -> Counter[str]:
 @pytest.fixture(autouse=True)
 def old_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files as they are in a workspace that nobody changed this moment: times tell all of them."""
-    for module in (local, workspace_module):
+    for module in (local, builder):
         monkeypatch.setattr(module, "is_racy", lambda *_: False)
 
 
@@ -92,7 +92,7 @@ def test_an_index_of_twice_the_files_takes_twice_the_work_and_the_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted, sizes = [], []
-    monkeypatch.setattr(workspace_module, "_BATCH", 250)  # Several segments.
+    monkeypatch.setattr(builder, "_BATCH", 250)  # Several segments.
     for size in (600, 1200):
         index = WorkspaceIndex(
             LocalFileBackend(modules(tmp_path / str(size), size)), tmp_path / f"{size}.sqlite3"
@@ -215,7 +215,7 @@ def test_grep_uses_an_index_that_is_current_however_long_the_list_of_files_took(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace(tmp_path, 100).close()
-    monkeypatch.setattr("foldline.backends.index.workspace._WORDS_PATIENCE", -1.0)
+    monkeypatch.setattr("foldline.backends.index.query._WORDS_PATIENCE", -1.0)
     access = SmartFileAccess.for_workspace(tmp_path)
     counted = calls(lambda: access.grep(r"^shared = \d"))
     access.close()

@@ -26,8 +26,9 @@ from foldline.backends.files import local
 from foldline.backends.files.listing import FileStamp
 from foldline.backends.files.reader import read_resolved
 from foldline.backends.formatting.visible import visible
-from foldline.backends.index import helping, reading
-from foldline.backends.index import workspace as workspace_module
+from foldline.backends.index import builder, helping, query, reading
+from foldline.backends.index.builder import IndexBuilder
+from foldline.backends.index.freshness import Freshness
 from foldline.backends.index.postings import Corpus, LiveIndex
 from foldline.backends.index.segments import Postings, Segment
 from foldline.backends.index.store import KnownFile, Store, index_location
@@ -176,7 +177,7 @@ def test_a_file_that_was_refused_is_read_once_it_can_be(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its times tell nothing of a new group, or of a lock that another program held on Windows."""
-    monkeypatch.setattr(workspace_module, "is_racy", lambda *_: False)
+    monkeypatch.setattr(builder, "is_racy", lambda *_: False)
     real, refused = read_resolved, [True]
     asked: list[str] = []
 
@@ -331,7 +332,7 @@ def test_what_is_indexed_while_a_question_reads_the_index_isnt_missed(
     def slow(store: Store, word: str, *, defined: bool = False) -> list[str]:
         found = files_with(store, word, defined=defined)
         go_on.set()
-        index._built[CODE].result(30)
+        index._builder.end(CODE).result(30)
         return found
 
     monkeypatch.setattr(Store, "files_with", slow)
@@ -351,7 +352,7 @@ def test_cancelling_keeps_what_was_read(root: Path) -> None:
     index = WorkspaceIndex(LocalFileBackend(root), progress=progress)
     index.start()
     assert index.wait(30)
-    assert len(index._opened().files()) == 1
+    assert len(index._freshness.opened().files()) == 1
     assert index.files_with("first").paths == ("src/a.py", "src/b.py")
     index.close()
     # Whoever shows it sees the end of what was cancelled too.
@@ -394,21 +395,21 @@ def test_references_say_of_text_that_is_not_read_yet_that_it_is_missing(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Else what was written a moment ago is read again.
-    monkeypatch.setattr(workspace_module, "is_racy", lambda *_: False)
+    monkeypatch.setattr(builder, "is_racy", lambda *_: False)
     access = SmartFileAccess.for_workspace(root)
     assert access.find_references("first").coverage == COMPLETE
     (root / "notes.txt").write_text("first, second\n")
-    monkeypatch.setattr(workspace_module, "_WORDS_PATIENCE", -1.0)
+    monkeypatch.setattr(query, "_WORDS_PATIENCE", -1.0)
     for name in ("_DUE_SECONDS", "_WORDS_SECONDS"):
         monkeypatch.setattr(reading, name, -1.0)
-    read, real = threading.Event(), WorkspaceIndex._read
+    read, real = threading.Event(), IndexBuilder._read
 
-    def held(index: WorkspaceIndex, stamp: FileStamp) -> tuple[KnownFile, bytes]:
+    def held(index: IndexBuilder, stamp: FileStamp) -> tuple[KnownFile, bytes]:
         if stamp.path == "notes.txt":
             read.wait()
         return real(index, stamp)
 
-    monkeypatch.setattr(WorkspaceIndex, "_read", held)
+    monkeypatch.setattr(IndexBuilder, "_read", held)
     uses = access.find_references("first")
     read.set()
     assert (len(uses), uses.text) == (2, ())
@@ -420,7 +421,7 @@ def test_a_build_that_is_cancelled_before_it_knows_the_files_counts_none(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def cancelled(*_: object) -> None:
-        raise workspace_module.CancelledError
+        raise builder.CancelledError
 
     files = LocalFileBackend(root)
     monkeypatch.setattr(files, "list_all", cancelled)
@@ -431,10 +432,10 @@ def test_a_build_that_is_cancelled_before_it_knows_the_files_counts_none(
 
 def test_a_search_waits_for_an_index_that_is_likely_to_be_built_in_time(root: Path) -> None:
     index = WorkspaceIndex(LocalFileBackend(root), patience=10)
-    index._began = time.monotonic() - 1
-    index._progress = (100, 200)
+    index._builder.began = time.monotonic() - 1
+    index._builder.progress = (100, 200)
     assert index._ends_in_time(time.monotonic() - 1)
-    index._progress = (100, 3_000)
+    index._builder.progress = (100, 3_000)
     assert not index._ends_in_time(time.monotonic() - 1)
     index.close()
 
@@ -442,9 +443,9 @@ def test_a_search_waits_for_an_index_that_is_likely_to_be_built_in_time(root: Pa
 def test_a_search_waits_for_an_index_that_another_process_left_unfinished(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workspace_module, "_BATCH", 1)
+    monkeypatch.setattr(builder, "_BATCH", 1)
     monkeypatch.setattr(reading, "_MOST_SCANNED", 0)
-    monkeypatch.setattr(workspace_module, "_GLANCE_SECONDS", -1)
+    monkeypatch.setattr(query, "_GLANCE_SECONDS", -1)
     monkeypatch.setattr(WorkspaceIndex, "_ends_in_time", lambda *_: False)
 
     def answer() -> str:
@@ -477,7 +478,7 @@ def test_references_that_are_not_read_yet_are_not_called_missing(
         assert "no code mentions" not in uses.reason
         assert access.index is not None
         # The list of files isn't there yet.
-        access.index._progress = (0, 0)
+        access.index._builder.progress = (0, 0)
         assert access.find_references("first").coverage == "partial: indexing has just begun"
     monkeypatch.undo()
     access = SmartFileAccess.for_workspace(root)
@@ -496,13 +497,13 @@ def test_definitions_of_an_index_that_was_not_completed_are_known_in_order(
         if done == len(paths):
             index.cancel()
 
-    monkeypatch.setattr(workspace_module, "_BATCH", 1)
+    monkeypatch.setattr(builder, "_BATCH", 1)
     index = WorkspaceIndex(LocalFileBackend(root), progress=progress)
     index.start()
     assert index.wait(30)
     index.close()
     index = WorkspaceIndex(LocalFileBackend(root))
-    known = {*index._opened().files()}
+    known = {*index._freshness.opened().files()}
     assert index.last_defining("second") == [path for path in paths if path in known] != []
     index.close()
 
@@ -561,7 +562,7 @@ def test_a_damaged_or_foreign_index_is_made_anew(root: Path, damage: object) -> 
 def test_damage_while_the_index_is_open_is_no_wrong_answer(root: Path) -> None:
     index = WorkspaceIndex(LocalFileBackend(root))
     index.refresh()
-    index._opened()._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    index._freshness.opened()._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     corrupt(index_location(root))
     assert index.files_with("first").paths == ("src/a.py", "src/b.py")
     assert not index.trouble
@@ -714,9 +715,9 @@ def test_a_full_disk_is_answered_from_memory(root: Path, monkeypatch: pytest.Mon
     update = Store.update
     monkeypatch.setattr(Store, "update", full)
     monkeypatch.setattr(
-        WorkspaceIndex,
-        "_give_up_file",
-        _restoring(WorkspaceIndex._give_up_file, update, monkeypatch),
+        Freshness,
+        "give_up",
+        _restoring(Freshness.give_up, update, monkeypatch),
     )
     index = WorkspaceIndex(LocalFileBackend(root))
     assert index.files_with("first").paths == ("src/a.py", "src/b.py")
@@ -725,7 +726,7 @@ def test_a_full_disk_is_answered_from_memory(root: Path, monkeypatch: pytest.Mon
 
 
 def _restoring(give_up: object, update: object, monkeypatch: pytest.MonkeyPatch) -> object:
-    def wrapped(self: WorkspaceIndex, store: Store, error: sqlite3.Error) -> None:
+    def wrapped(self: Freshness, store: Store, error: sqlite3.Error) -> None:
         monkeypatch.setattr(Store, "update", update)
         assert callable(give_up)
         give_up(self, store, error)

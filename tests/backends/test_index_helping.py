@@ -220,7 +220,7 @@ def test_an_index_made_with_helpers_answers_as_one_without(
     answers = []
     for number in (0, 2):
         monkeypatch.setattr(
-            "foldline.backends.index.workspace.helpers_for", lambda _, number=number: number
+            "foldline.backends.index.builder.helpers_for", lambda _, number=number: number
         )
         progress: list[tuple[int, int]] = []
         files = LocalFileBackend(workspace)

@@ -20,8 +20,7 @@ from tests.repositories import git
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.files import local
-from foldline.backends.index import helping, upkeep
-from foldline.backends.index import workspace as workspace_module
+from foldline.backends.index import builder, helping, upkeep
 from foldline.backends.index.definitions import definitions
 from foldline.backends.index.family import family_of
 from foldline.backends.index.postings import LiveIndex
@@ -59,7 +58,7 @@ def split(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return words_of(path, data)
 
     monkeypatch.setattr(helping, "words_of", counted)
-    for module in (local, workspace_module):
+    for module in (local, builder):
         monkeypatch.setattr(module, "is_racy", lambda *_: False)
     return found
 
@@ -333,7 +332,7 @@ def test_words_that_another_process_forgot_meanwhile_are_found_again(
 def test_words_that_another_process_forgets_between_two_questions_are_found_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workspace_module, "is_racy", lambda *_: False)
+    monkeypatch.setattr(builder, "is_racy", lambda *_: False)
     root = modules(tmp_path / "a")
     with index_of(root) as index:
         # After the second, it is known that the index has all.
@@ -349,8 +348,8 @@ def test_words_that_another_process_forgets_between_two_questions_are_found_agai
 def test_indexes_in_one_process_share_their_segments(tmp_path: Path) -> None:
     with index_of(modules(tmp_path / "a")) as one, index_of(modules(tmp_path / "b")) as two:
         assert one.files_with("word").paths == two.files_with("word").paths
-        assert one._opened()._decoded is two._opened()._decoded
-        (first,) = one._opened()._decoded.segments.values()
+        assert one._freshness.opened()._decoded is two._freshness.opened()._decoded
+        (first,) = one._freshness.opened()._decoded.segments.values()
         assert len(first.lengths) == 30
 
 

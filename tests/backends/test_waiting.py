@@ -25,8 +25,7 @@ from foldline.backends.base.waiting import (
 )
 from foldline.backends.files import local
 from foldline.backends.files.memory import MemoryFileBackend
-from foldline.backends.index import WorkspaceIndex
-from foldline.backends.index import workspace as building
+from foldline.backends.index import WorkspaceIndex, builder, query
 from foldline.backends.search import grep, walks
 from foldline.backends.search.walks import Walks
 
@@ -307,7 +306,7 @@ def test_what_the_kernel_shows_of_itself_is_not_walked(
 async def test_what_needs_no_index_is_answered_while_many_wait_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(building, "_WORDS_PATIENCE", PATIENCE)
+    monkeypatch.setattr(query, "_WORDS_PATIENCE", PATIENCE)
     (tmp_path / "a.py").write_text("word = 1\n")
     reached, go_on = threading.Event(), threading.Event()
 
@@ -369,14 +368,14 @@ def test_an_index_is_closed_while_a_file_system_hangs(
 ) -> None:
     files = Counting(tmp_path)
     index = WorkspaceIndex(files, tmp_path / "index.sqlite")
-    monkeypatch.setattr(building, "_CLOSE_SECONDS", 0.01)
+    monkeypatch.setattr(builder, "_CLOSE_SECONDS", 0.01)
     index.start()
     while not files.listed and not index.wait(0):
         pass
     index.close()
     files.may_list.set()
     assert index.wait(PATIENCE)
-    assert index._store is None
+    assert not index._freshness.is_open
 
 
 def test_closing_ends_a_walk_for_the_index_between_two_folders(tmp_path: Path) -> None:

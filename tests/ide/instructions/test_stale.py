@@ -14,6 +14,7 @@ import pytest
 
 from foldline.backends import SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
+from foldline.backends.index.builder import IndexBuilder
 from foldline.backends.index.workspace import WorkspaceIndex
 from foldline.backends.parsers.markdown import read_markdown
 from foldline.ide.checks.codes import Code
@@ -172,13 +173,13 @@ def test_code_is_indexed_before_names_are_looked_up(
     repository.commit("start", {"cart.py": CODE, "AGENTS.md": "`open_cart()`\n"})
     known: list[bool] = []
     waited = Event()
-    looked_up, wait, read = Targets.of, WorkspaceIndex.wait, WorkspaceIndex._read_changed
+    looked_up, wait, read = Targets.of, WorkspaceIndex.wait, IndexBuilder._read_changed
 
     def wait_noted(index: WorkspaceIndex, *arguments: Any) -> bool:
         waited.set()
         return wait(index, *arguments)
 
-    def read_then(index: WorkspaceIndex, *arguments: Any, **options: Any) -> bool:
+    def read_then(index: IndexBuilder, *arguments: Any, **options: Any) -> bool:
         waited.wait(5)
         return read(index, *arguments, **options)
 
@@ -190,7 +191,7 @@ def test_code_is_indexed_before_names_are_looked_up(
 
     monkeypatch.setattr(Targets, "of", look_noted)
     monkeypatch.setattr(WorkspaceIndex, "wait", wait_noted)
-    monkeypatch.setattr(WorkspaceIndex, "_read_changed", read_then)
+    monkeypatch.setattr(IndexBuilder, "_read_changed", read_then)
     access, text = SmartFileAccess.for_workspace(repository.root), "`open_cart()`\n"
     access.start_indexing()
     assert stale_mentions(access, "AGENTS.md", text, mentions(read_markdown(text))) == ()

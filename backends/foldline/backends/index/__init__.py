@@ -3,5 +3,5 @@
 from foldline.lazy import exports
 
 __all__, __getattr__, __dir__ = exports(
-    __name__, {"workspace": ("DEFAULT_PATIENCE", "Candidates", "WorkspaceIndex")}
+    __name__, {"query": ("Candidates",), "workspace": ("DEFAULT_PATIENCE", "WorkspaceIndex")}
 )

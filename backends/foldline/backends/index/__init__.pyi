@@ -1,4 +1,5 @@
-from foldline.backends.index.workspace import DEFAULT_PATIENCE, Candidates, WorkspaceIndex
+from foldline.backends.index.query import Candidates
+from foldline.backends.index.workspace import DEFAULT_PATIENCE, WorkspaceIndex
 
 __all__ = [
     "DEFAULT_PATIENCE",
