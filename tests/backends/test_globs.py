@@ -49,6 +49,10 @@ def held(text: str) -> set[str]:
     return {stamp.path for stamp in scope.walk()}
 
 
+def test_more_braces_than_anybody_writes_stand_for_themselves() -> None:
+    assert [*alternatives("{a,b}" * 2_000)] == ["{a,b}" * 2_000]
+
+
 def test_a_class_is_looked_for_no_farther_than_a_name_is_long() -> None:
     assert [*alternatives(f"{{[{'x,' * 100}],b}}")] == [f"[{'x,' * 100}]", "b"]
     assert len([*alternatives(f"{{[{'x,' * 200}],b}}")]) == 202

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foldline.backends import LocalFileBackend
 from foldline.ide.checks import Code
 from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.checks import diagnostics
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from _typeshed import TraceFunction
+
+    from foldline.backends.files.source import Source
 
 CODEX = "https://github.com/openai/codex/blob/main/codex-rs/core/src/agents_md.rs"
 MEMORY = "https://code.claude.com/docs/en/memory"
@@ -350,6 +353,24 @@ def stack_of(root: Path, client: str, file: str | None = None, start: str = ".")
 def said(root: Path, path: str) -> list[tuple[int, str]]:
     (folder,) = Workspace.at(root).folders()
     return list(switched_off(folder, path))
+
+
+@pytest.mark.parametrize(("folder", "ending"), [(".claude/rules", "md"), (".cursor/rules", "mdc")])
+def test_what_is_switched_off_of_rules_costs_the_rules_no_reading(
+    folder: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"{folder}/r{number}.{ending}" for number in range(5)]
+    root = written(tmp_path, dict.fromkeys(names, "---\nglobs: '*.x'\n---\nText.\n"))
+    reads: list[str] = []
+    load = LocalFileBackend.load
+
+    def counted(backend: LocalFileBackend, path: str) -> Source:
+        reads.append(path)
+        return load(backend, path)
+
+    monkeypatch.setattr(LocalFileBackend, "load", counted)
+    assert [said(root, name) for name in names] == [[]] * 5
+    assert not reads
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -23,6 +23,7 @@ _TOKEN = re.compile(r"\[!?\]?[^\]/]{0,255}\]|.", re.DOTALL)
 _SPECIAL = re.compile(r"([*?\[\]!#])")
 _MOST_PATTERNS = 500
 _MOST_BRACES = 50
+_MOST_NESTED = 200
 _MOST_KINDS = 4
 
 
@@ -122,7 +123,10 @@ class PathPatterns:
 
 
 def alternatives(text: str) -> Iterator[str]:
-    """The text once for each alternative in its braces, those in braces within them too."""
+    """The text once for each alternative in its braces, those in braces within them too.
+
+    More braces than anybody writes stand for themselves.
+    """
     tokens = _TOKEN.findall(text)
     depth, cuts = 0, list[int]()
     for at, token in enumerate(tokens):
@@ -131,7 +135,7 @@ def alternatives(text: str) -> Iterator[str]:
             cuts.append(at)
         if cuts and not depth:
             break
-    if not cuts or depth:
+    if not cuts or depth or tokens.count("{") > _MOST_NESTED:
         yield text
         return
     head, tail = "".join(tokens[: cuts[0]]), "".join(tokens[cuts[-1] + 1 :])

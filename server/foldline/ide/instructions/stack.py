@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections import Counter
 from dataclasses import field, replace
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -131,7 +132,10 @@ def switched_off(folder: Folder, path: str) -> Iterator[tuple[int, str]]:
     backend = folder.access.file_backend
     switched: dict[tuple[str, str], list[str]] = {}
     for client in all_clients():
-        stack = _Stack(backend, _NO_COUNTER, client, path, ".").build()
+        maker = _Stack(backend, _NO_COUNTER, client, path, ".")
+        if client.limit is None and not maker.competes:
+            continue
+        stack = maker.build()
         for one in stack.left_out:
             if one.path == path and one.by and not backend.is_ignored(one.by):
                 switched.setdefault((one.by, one.repair), []).append(stack.title)
@@ -178,6 +182,14 @@ class _Stack:
             spent[When.ALWAYS],
             spent[When.NESTED] + spent[When.MATCH],
         )
+
+    @property
+    def competes(self) -> bool:
+        """True if a rule may leave the file out for the sake of another."""
+        name = posixpath.basename(self.file or "")
+        rules = (one for one in self.client.rules if one.unless or one.pick != "all")
+        names = (posixpath.basename(one) for rule in rules for one in self._names(rule))
+        return any(fnmatchcase(name, one) for one in names)
 
     @cached_property
     def above(self) -> list[str]:
