@@ -15,8 +15,10 @@ from foldline.ide import checks as pages
 from foldline.ide.checks import Code
 from foldline.ide.instructions import front_matter
 from foldline.ide.instructions.checks import Around, diagnostics
+from foldline.ide.instructions.clients import all_clients
 from foldline.ide.instructions.document import instruction_file
 from foldline.ide.instructions.front_matter import faults
+from foldline.ide.instructions.stack import stacks
 from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
 
@@ -180,7 +182,8 @@ def test_front_matter_is_read_once_for_all_clients(
     (tmp_path / ".claude/rules/a.md").write_text(text, encoding="utf-8")
     reader = Mock(wraps=front_matter._value)
     monkeypatch.setattr(front_matter, "_value", reader)
-    found_in(tmp_path, ".claude/rules/a.md", text)
+    (folder,) = Workspace.at(tmp_path).folders()
+    assert any(one.files for one in stacks(folder, all_clients(), "b.py"))
     assert reader.call_count == 2
 
 
