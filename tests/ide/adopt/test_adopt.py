@@ -210,6 +210,12 @@ def test_what_cannot_be_adopted_is_refused(text: str, name: str | None, message:
     assert message in str(refused.value)
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="Python writes each f-string")
+def test_an_f_string_that_python_cannot_write_is_refused() -> None:
+    with pytest.raises(AdoptError, match=r"line 2: .*: give it a name first"):
+        adopted("def make(a):\n    return f'You help {a[\"\x0b\"]} with it.'\n", "make")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

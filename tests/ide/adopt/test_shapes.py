@@ -60,6 +60,7 @@ def test_a_style_counts_for_the_messages_of_a_module() -> None:
         ('a {t} {"k": "tea", "n": 2}', "P.from_template(P)", "`format` raises KeyError: '\"k\"'"),
         ('a {t} {"k": 2}', "C.from_messages([('system', P)])", "`format` raises KeyError: '\"k\"'"),
         ("a %(t)s, 5% y", "P % {'t': t}", "`%` raises TypeError: not enough arguments"),
+        ("a %(t)s %(n(o))s", "P % {'t': t}", "`%` raises LookupError: a placeholder in it isn't"),
         (
             "a $t for $5",
             "string.Template(P).substitute(t=t)",

@@ -27,7 +27,7 @@ _JSON = re.compile(r"[\"'\n]")
 
 class _Formatter(Formatter):
     def __init__(self, texts: Iterable[str]) -> None:
-        self._texts = iter(texts)
+        self._texts = _in_turn(texts)
 
     def parse(self, format_string: str) -> Iterator[tuple[str, str | None, str | None, str | None]]:
         for literal, name, _, conversion in super().parse(format_string):
@@ -41,10 +41,15 @@ class _Formatter(Formatter):
 
 class _InOrder(dict[str, str]):
     def __init__(self, texts: Iterable[str]) -> None:
-        self._texts = iter(texts)
+        self._texts = _in_turn(texts)
 
     def __getitem__(self, _: str) -> str:
         return next(self._texts)
+
+
+def _in_turn(texts: Iterable[str]) -> Iterator[str]:
+    yield from texts
+    raise LookupError("a placeholder in it isn't plain enough to be read")
 
 
 def filled(message: Message, shown: Mapping[str, str], uses: Sequence[Use]) -> str:

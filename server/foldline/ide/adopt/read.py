@@ -177,7 +177,7 @@ class _Reader:
                 read = _READERS.get(style)
                 nodes += [Text(piece)] if read is None else read(self, piece)
                 continue
-            value, written = piece, ast.unparse(piece)
+            value, written = piece, _unparsed(piece)
             if isinstance(piece, ast.FormattedValue):
                 value, written = piece.value, ast.unparse(ast.JoinedStr([piece]))
                 if piece.conversion == -1 and piece.format_spec is None:
@@ -314,3 +314,11 @@ _CONVERSIONS = {
     *("str", "repr", "int", "len", "sorted", "list", "enumerate", "join", "strip", "lower"),
     *("upper", "title", "format", "strftime", "isoformat", "dumps", "replace", "splitlines"),
 }
+
+
+def _unparsed(node: ast.expr) -> str:
+    try:
+        return ast.unparse(node)
+    except ValueError:
+        fault = "Python 3.11 can't write an expression of its f-string: give it a name first"
+        raise AdoptError(f"line {node.lineno}: {fault}") from None
