@@ -332,7 +332,7 @@ def test_what_is_indexed_while_a_question_reads_the_index_isnt_missed(
     def slow(store: Store, word: str, *, defined: bool = False) -> list[str]:
         found = files_with(store, word, defined=defined)
         go_on.set()
-        index._builder.end(CODE).result(30)
+        index._builder.build.ends[CODE].result(30)
         return found
 
     monkeypatch.setattr(Store, "files_with", slow)

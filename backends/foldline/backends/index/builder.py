@@ -4,7 +4,7 @@
 first; or CANCELLED or FAILED, until the next. In TEXTS it waits for quiet, or for a question about
 texts; a question about code makes it hurry to its end, and starts the next. Any thread may start,
 cancel or close it (under `_starting`), and wait; only the thread of the build moves it on. Whoever
-brings the index up to date holds `updating`: this thread, or that of `refresh` or `upkeep`.
+brings the index up to date holds `_updating`: this thread, or that of `refresh` or `upkeep`.
 """
 
 from __future__ import annotations
@@ -19,19 +19,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 from foldline.backends.base.languages import CODE, TEXT, is_text
 from foldline.backends.errors import ArtefactError, FileTooLargeError, PathError
-from foldline.backends.files.listing import is_racy
+from foldline.backends.files.listing import FileStamp, Listing, is_racy
 from foldline.backends.index.helping import helpers_for, words_of_files
 from foldline.backends.index.reading import FileReader
-from foldline.backends.index.store import TEXT_NOTE, KnownFile, Part
+from foldline.backends.index.store import TEXT_NOTE, KnownFile, Part, Store
 from foldline.backends.index.words import content_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from foldline.backends.files.listing import FileStamp, Listing
-    from foldline.backends.files.local import LocalFileBackend
     from foldline.backends.index.freshness import Freshness
-    from foldline.backends.index.store import Store
 
     Progress = Callable[[int, int], None]
 
@@ -65,7 +62,7 @@ class State(Enum):
     FAILED = auto()
 
 
-class _Build:
+class Build:
     """One build in the background; texts are `wanted` when a question waits for them."""
 
     def __init__(self) -> None:
@@ -81,60 +78,46 @@ class _Build:
             if not self.ends[kind].done():
                 self.ends[kind].set_result(None)
 
+    @property
+    def state(self) -> State:
+        if not self.ends[CODE].done():
+            return State.CODE
+        if not self.ends[TEXT].done():
+            return State.TEXTS
+        if self.failure is None:
+            return State.IDLE
+        return State.CANCELLED if isinstance(self.failure, CancelledError) else State.FAILED
+
 
 class IndexBuilder:
     """Brings the index up to date.
 
     Attributes:
         reader: Reads files for the index, and those that an answer lacks.
-        updating: Held while the index is brought up to date.
         progress: The files done and in all, of code or of texts, whichever was begun last.
         began: When that was.
+        build: The last one in the background.
     """
 
-    def __init__(
-        self, files: LocalFileBackend, freshness: Freshness, report: Progress | None
-    ) -> None:
-        self.reader = FileReader(files)
-        self.updating = threading.RLock()
+    def __init__(self, freshness: Freshness, report: Progress | None) -> None:
+        self.freshness = freshness
+        self.reader = FileReader(freshness.files)
         self.progress, self.began = (0, 0), 0.0
-        self._files = files
-        self._freshness = freshness
         self._report = report
-        self._starting = threading.Lock()
-        self._build = _Build()
-        self._build.end(CODE, TEXT)
+        self._updating, self._starting = threading.RLock(), threading.Lock()
+        self.build = Build()
+        self.build.end(CODE, TEXT)
         self._thread: threading.Thread | None = None
         self._closed = False
         self._cancel = threading.Event()
         # Set when a question waits for more than the words of texts.
         self._hurry = threading.Event()
 
-    @property
-    def state(self) -> State:
-        build = self._build
-        if not build.ends[CODE].done():
-            return State.CODE
-        if not build.ends[TEXT].done():
-            return State.TEXTS
-        if build.failure is None:
-            return State.IDLE
-        return State.CANCELLED if isinstance(build.failure, CancelledError) else State.FAILED
-
-    @property
-    def failure(self) -> Exception | None:
-        """The error of a build that was cancelled or failed."""
-        return self._build.failure
-
-    def end(self, kind: int) -> Future[None]:
-        """The end of the last build, as far as this kind goes."""
-        return self._build.ends[kind]
-
     def start(self, progress: Progress | None, since: float, kind: int) -> None:
         with self._starting:
-            state = self.state
+            state = self.build.state
             if kind == TEXT or state is State.TEXTS:
-                self._build.wanted.set()
+                self.build.wanted.set()
             if state is State.CODE:
                 return
             if state is State.TEXTS:
@@ -142,7 +125,7 @@ class IndexBuilder:
             self._cancel.clear()
             self._closed = False
             self.progress = (0, 0)
-            self._build = build = _Build()
+            self.build = build = Build()
             if kind == TEXT:
                 build.wanted.set()
             self._thread = threading.Thread(
@@ -155,7 +138,7 @@ class IndexBuilder:
 
     def cancel(self) -> None:
         self._cancel.set()
-        self._build.wanted.set()
+        self.build.wanted.set()
         self.reader.go_on()
 
     def close(self) -> None:
@@ -166,13 +149,13 @@ class IndexBuilder:
             thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(_CLOSE_SECONDS)
-        if self.updating.acquire(timeout=_CLOSE_SECONDS):
+        if self._updating.acquire(timeout=_CLOSE_SECONDS):
             try:
-                self._freshness.close()
+                self.freshness.close()
             finally:
-                self.updating.release()
+                self._updating.release()
 
-    def _run(self, build: _Build, progress: Progress | None, since: float) -> None:
+    def _run(self, build: Build, progress: Progress | None, since: float) -> None:
         try:
             self.refresh(progress, since, build)
         except Exception as error:
@@ -181,16 +164,16 @@ class IndexBuilder:
             build.failure = error
         finally:
             if self._closed:
-                self._freshness.close()
+                self.freshness.close()
             build.end(CODE, TEXT)
             done, total = self.progress
             if progress is not None and done < total:
                 progress(total, total)
 
-    def refresh(self, progress: Progress | None, since: float, build: _Build | None = None) -> None:
+    def refresh(self, progress: Progress | None, since: float, build: Build | None = None) -> None:
         """Bring the index up to date, code at once and texts when the build wants them."""
-        freshness = self._freshness
-        with self.updating:
+        freshness = self.freshness
+        with self._updating:
             self._hurry.clear()
             for _ in range(ATTEMPTS):
                 store = freshness.opened()
@@ -203,9 +186,9 @@ class IndexBuilder:
                 self._refresh(freshness.opened(), progress, since, build)
 
     def _refresh(
-        self, store: Store, progress: Progress | None, since: float, build: _Build | None
+        self, store: Store, progress: Progress | None, since: float, build: Build | None
     ) -> None:
-        freshness, versions = self._freshness, self._files.versions
+        freshness, versions = self.freshness, self.freshness.files.versions
         freshness.notice_others(store)
         if self.reader.reads_more():
             freshness.listing = None
@@ -246,10 +229,10 @@ class IndexBuilder:
 
         Returns whether some file changed so lately that its times may not show a change.
         """
-        gone, stamps = self._freshness.compared(store, listing, kind)
+        gone, stamps = self.freshness.compared(store, listing, kind)
         if gone:
             store.update(gone)
-            self._freshness.forget_comparison(kind)
+            self.freshness.forget_comparison(kind)
         self.progress, self.began = (0, len(stamps)), time.monotonic()
         racy, total, are_texts = False, len(stamps), kind == TEXT
 
@@ -277,7 +260,7 @@ class IndexBuilder:
                 if not store.update((), files, *parts):
                     self.progress = before
                     continue
-                self._freshness.forget_comparison(kind)
+                self.freshness.forget_comparison(kind)
                 racy = racy or any(
                     file.racy and file.stamp.path not in self.reader.refused for file in files
                 )
@@ -300,8 +283,8 @@ class IndexBuilder:
         return KnownFile(stamp, racy or stamp.path in self.reader.refused, note, key), data
 
     def upkeep(self, work: Callable[[Store], _Result]) -> _Result:
-        freshness = self._freshness
-        with self.updating:
+        freshness = self.freshness
+        with self._updating:
             store = freshness.opened()
             freshness.forget()
             try:

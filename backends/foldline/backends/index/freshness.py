@@ -2,7 +2,7 @@
 
 The file is closed, open or given up; then the store is in memory, and `trouble` says why. Any
 thread may open it or give it up, under `_opening`, and may compare it with a listing, under
-`_comparing`. `listing` is written under the lock of `IndexBuilder.updating` only; `as_of` by its
+`_comparing`. `listing` is written under the lock of `IndexBuilder` only; `as_of` by its
 holder, and by a thread that gives up the file. Questions read all of it without a lock.
 """
 
@@ -50,7 +50,7 @@ class Freshness:
         self.as_of = {CODE: -1.0, TEXT: -1.0}
         self.look = CODE
         self.was_left: bool | None = None
-        self._files = files
+        self.files = files
         self._given_location = location
         self._store: Store | None = None
         self._opening = threading.RLock()
@@ -63,7 +63,7 @@ class Freshness:
     @cached_property
     def location(self) -> Path:
         """The index file: decided when it's first needed, as files of git are read for it."""
-        return self._given_location or index_location(self._files.root)
+        return self._given_location or index_location(self.files.root)
 
     @property
     def is_open(self) -> bool:
@@ -85,12 +85,12 @@ class Freshness:
                 private_folder(location.parent.name)
             location.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             try:
-                return Store(location, self._files.root)
+                return Store(location, self.files.root)
             except (StaleStoreError, sqlite3.DatabaseError) as error:
                 if isinstance(error, sqlite3.OperationalError):
                     raise
                 _remove(location)
-                return Store(location, self._files.root)
+                return Store(location, self.files.root)
         except (OSError, sqlite3.Error) as error:
             self.trouble = f"the index is held in memory: {error}"
             return Store(None)
@@ -128,7 +128,7 @@ class Freshness:
     def _recall_from(self, store: Store) -> None:
         if self._kept is None and (kept := store.listing()) is not None:
             self._kept = kept[0]
-            self._files.versions.recall(*kept)
+            self.files.versions.recall(*kept)
         elif self.was_left is None:
             self.was_left = bool(store.files())
 
@@ -164,7 +164,7 @@ class Freshness:
 
     def news(self, listing: Listing) -> tuple[Listing, int] | None:
         """The listing and its time if the next process is to begin with it, not with another."""
-        looked_at = self._files.versions.looked_at(listing)
+        looked_at = self.files.versions.looked_at(listing)
         if not looked_at or not (self._kept is None or listing.differs(self._kept, _MOST_STALE)):
             return None
         self._kept = listing

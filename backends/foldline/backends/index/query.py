@@ -1,7 +1,7 @@
 """Answers from an index that may be behind: they start a build, and read what it lacks in time.
 
 It has no states of its own, but what the last questions found, under `_remembering`. Any thread
-may ask. It holds no lock while it waits, and never that of `IndexBuilder.updating`, except where a
+may ask. It holds no lock while it waits, and never that of `IndexBuilder`, except where a
 file that was corrupt is read anew; what it knows of the index, it asks `Freshness`.
 """
 
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from foldline.backends.base.languages import CODE, TEXT, is_indexed, is_text, kind_of
 from foldline.backends.base.waiting import result_of, waits
-from foldline.backends.index.builder import ATTEMPTS, TOO_LARGE, CancelledError, State
-from foldline.backends.index.postings import corpus_of, with_buffers
+from foldline.backends.index.builder import ATTEMPTS, TOO_LARGE, CancelledError, IndexBuilder, State
+from foldline.backends.index.postings import Corpus, corpus_of, with_buffers
 from foldline.backends.index.reading import are_many
 from foldline.backends.index.store import TEXT_NOTE, Store
 from foldline.backends.models import COMPLETE
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
     from foldline.backends.files.listing import FileStamp
-    from foldline.backends.files.local import LocalFileBackend
-    from foldline.backends.index.builder import IndexBuilder
-    from foldline.backends.index.freshness import Freshness
-    from foldline.backends.index.postings import Corpus
     from foldline.backends.index.segments import Postings
 
 # A question about words reads what isn't indexed yet; that takes little longer than to wait.
@@ -58,16 +54,10 @@ class Candidates(NamedTuple):
 class IndexQuery:
     """The questions to an index; `WorkspaceIndex` says how long they wait."""
 
-    def __init__(
-        self,
-        files: LocalFileBackend,
-        freshness: Freshness,
-        builder: IndexBuilder,
-        patience: float | None,
-    ) -> None:
-        self._files = files
-        self._freshness = freshness
+    def __init__(self, builder: IndexBuilder, patience: float | None) -> None:
         self._builder = builder
+        self._freshness = builder.freshness
+        self._files = builder.freshness.files
         self._patience = patience
         self._remembering = threading.Lock()
         self._corpus: tuple[object, Corpus] = (None, corpus_of(()))
@@ -138,7 +128,7 @@ class IndexQuery:
                 return paths, sorted(large), COMPLETE
             if is_last:
                 return paths, sorted(large), coverage
-            is_last = time.monotonic() > end or self._builder.state in _BROKEN_OFF
+            is_last = time.monotonic() > end or self._builder.build.state in _BROKEN_OFF
             patience = time.monotonic() - since + _GLANCE_SECONDS
 
     def _complete(
@@ -173,10 +163,8 @@ class IndexQuery:
         While the index is being built, what it lacks is read, or what it lacks of those `within`.
         """
         since, defining = time.monotonic() if since is None else since, set[str]()
-        is_building = self._builder.state is State.CODE
-        unread = self._unread(CODE, since) if is_building else []
-        if unread and within is not None:
-            unread = [stamp for stamp in unread if stamp.path in within]
+        is_building = self._builder.build.state is State.CODE
+        unread = self._unread(CODE, since, within) if is_building else []
         self.recall()
         # An index that isn't complete has no list of files, but words.
         if self._freshness.is_open:
@@ -237,9 +225,7 @@ class IndexQuery:
             # The answer before it was partial: now it takes the time to be complete.
             patience = math.inf if self._freshness.was_left else self._patience
             coverage = await self._current(since, CODE, patience)
-        unread = None if coverage == COMPLETE else self._unread(CODE, since)
-        if unread is not None and within is not None:
-            unread = [stamp for stamp in unread if stamp.path in within]
+        unread = None if coverage == COMPLETE else self._unread(CODE, since, within)
         with self._remembering:
             version, corpus = self._corpus
         version, rows, postings = self._lookup(lambda store: store.postings(terms, version))
@@ -260,12 +246,15 @@ class IndexQuery:
             coverage,
         )
 
-    def _unread(self, kind: int, since: float) -> list[FileStamp] | None:
+    def _unread(
+        self, kind: int, since: float, within: Collection[str] | None = None
+    ) -> list[FileStamp] | None:
         """The files of a kind that aren't in the index as they are; None if that takes too long."""
         listing = self._files.versions.known(since, max(kind, self._freshness.look))
         if listing is None:
             return None
-        return [*self._lookup(lambda store: self._freshness.compared(store, listing, kind))[1]]
+        stamps = self._lookup(lambda store: self._freshness.compared(store, listing, kind))[1]
+        return [stamp for stamp in stamps if within is None or stamp.path in within]
 
     def vocabulary(self, parts: Collection[str]) -> list[str]:
         """The terms that hold one of the parts, in some texts with a line for each."""
@@ -301,16 +290,16 @@ class IndexQuery:
             self._builder.start(None, since, kind)
             if (
                 not await self._is_built(kind, since, patience)
-                or self._builder.state in _BROKEN_OFF
+                or self._builder.build.state in _BROKEN_OFF
             ):
                 break
-        state, failure = self._builder.state, self._builder.failure
-        if state is State.FAILED and failure is not None:
-            raise failure
+        build = self._builder.build
+        if build.state is State.FAILED and build.failure is not None:
+            raise build.failure
         if self._freshness.as_of[kind] >= since:
             return COMPLETE
         done, total = self._builder.progress
-        cancelled = state is State.CANCELLED
+        cancelled = build.state is State.CANCELLED
         activity = "indexing was cancelled" if cancelled else "indexing"
         if total:
             return f"partial: {activity} ({done:,} of {total:,} files)"
@@ -318,15 +307,15 @@ class IndexQuery:
 
     async def _is_built(self, kind: int, since: float, patience: float | None) -> bool:
         """Return whether they were read in time; the wait counts from the question."""
-        built = self._builder.end(kind)
+        end = self._builder.build.ends[kind]
         left = None
         if self._patience is not None and patience is not None:
             left = min(_UTMOST * self._patience, patience) - (time.monotonic() - since)
         if left is None or left > 0:
             self._builder.reader.go_on()
         with suppress(TimeoutError):
-            await result_of(built, left)
-        return built.done()
+            await result_of(end, left)
+        return end.done()
 
     def _ends_in_time(self, since: float) -> bool:
         """Return whether code is likely to be read while a search waits, as far as one can tell."""

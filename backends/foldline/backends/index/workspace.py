@@ -50,8 +50,7 @@ class WorkspaceIndex(IndexQuery):
         patience: float | None = DEFAULT_PATIENCE,
         progress: Progress | None = None,
     ) -> None:
-        freshness = Freshness(files, location)
-        super().__init__(files, freshness, IndexBuilder(files, freshness, progress), patience)
+        super().__init__(IndexBuilder(Freshness(files, location), progress), patience)
 
     @property
     def location(self) -> Path:
@@ -78,7 +77,7 @@ class WorkspaceIndex(IndexQuery):
 
     def wait(self, timeout: float | None = None, kind: int = TEXT) -> bool:
         """Return whether the build in the background ended before the timeout; or that of code."""
-        end = self._builder.end(kind)
+        end = self._builder.build.ends[kind]
         with suppress(TimeoutError):
             end.result(timeout)
         return end.done()
