@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import chdir
 from io import FileIO, TextIOWrapper
 from pathlib import Path
 from unittest.mock import Mock
@@ -107,6 +108,20 @@ def test_what_is_foldlines_own_fault_is_told_without_a_traceback(
     monkeypatch.setenv("FOLDLINE_TRACEBACK", "1")
     with pytest.raises(ZeroDivisionError):
         main(["tree"])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps the folder that a process is in")
+@pytest.mark.parametrize("words", ["tree", "check", "refs a", "stack", "doctor", "adopt ."])
+def test_a_folder_that_is_gone_is_told(
+    words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verb, *_ = words.split()
+    (tmp_path / "gone").mkdir()
+    with chdir(tmp_path / "gone"):
+        (tmp_path / "gone").rmdir()
+        status = main(words.split())
+    told = f"foldline {verb}: the folder that you are in is gone: change to another\n"
+    assert (status, capsys.readouterr().err) == (2, told)
 
 
 def test_the_table_of_statuses_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,6 +63,9 @@ def report(error: Exception, words: Sequence[str]) -> int:
     """Print the error of a command line, and return its exit status."""
     if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITTEN:
         error = Refused(f"can't write the answer: {error.strerror}", kind="output")
+    if type(error) is FileNotFoundError and error.filename is None:
+        # Only `os.getcwd` names no file.
+        error = Refused("the folder that you are in is gone: change to another", kind="unreadable")
     refused = error if isinstance(error, Refused) else refused_by(error, words[0])
     if refused is None and isinstance(error, OSError) and error.filename is not None:
         from foldline.backends.errors import cut
