@@ -85,15 +85,10 @@ def _excerpt(located: FileDiagnostic, width: int) -> Iterator[list[Styled]]:
     source, start = located.source, located.start.column
     end = located.end.column if located.end.line == located.start.line else len(source)
     room = max(_LEAST, min(WIDEST, width - GUTTER))
-    most, behind = room + 1, max(start, end)  # What is cut below isn't made visible first.
-    before, marked, after = map(
-        _shown,
-        (
-            source[max(0, start - most) : start],
-            source[start : min(behind, start + most)],
-            source[behind : behind + most],
-        ),
-    )
+    most = room + 1  # What is cut below isn't made visible first.
+    end = max(start, min(end, start + most))
+    parts = source[max(0, start - most) : start], source[start:end], source[end : end + most]
+    before, marked, after = map(_shown, parts)
     if len(before) + len(marked) + len(after) > room:
         # At least a third of the line is for the text before the mark.
         kept = max(room // 3, room - len(marked) - len(after) - len(_CUT))

@@ -123,10 +123,7 @@ class PathPatterns:
 
 
 def alternatives(text: str) -> Iterator[str]:
-    """The text once for each alternative in its braces, those in braces within them too.
-
-    More braces than anybody writes stand for themselves.
-    """
+    """The text once for each alternative in its braces, if they're as few as people write."""
     tokens = _TOKEN.findall(text)
     depth, cuts = 0, list[int]()
     for at, token in enumerate(tokens):

@@ -273,11 +273,9 @@ class IgnoreRules:
 
     def _enter_repository(self, folder: str) -> None:
         """Take note of what a repository in the workspace tracks."""
-        repository = self._root / folder
-        # Links on the way are looked up only where there is something: that costs all of the path.
-        if not (folder and os.path.lexists(repository / ".git")):
-            return
-        if (index := git_file(repository, "index")) is not None:
+        # To look up the links on the way costs all of the path: only where there is something.
+        is_there = folder and os.path.lexists(self._root / folder / ".git")
+        if is_there and (index := git_file(self._root / folder, "index")) is not None:
             version = ignore_file_version(index)
             self._repositories[folder] = _Repository(f"{folder}/", "", index, version)
             self.versions[str(index)] = tracked(index, version).version

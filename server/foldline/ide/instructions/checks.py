@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import SourceSpan
@@ -61,7 +62,7 @@ def look_around(
     path: Path,
     folder: Folder,
     seconds: float = SECONDS,
-    since: float | None = None,
+    since: float = inf,
 ) -> Around:
     """Return what a file's repository says of it; names are looked up as by `stale_mentions`."""
     if not path.is_relative_to(folder.root):

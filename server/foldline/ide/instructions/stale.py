@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from difflib import SequenceMatcher
-from functools import cached_property
 from itertools import islice, takewhile
+from math import inf
 from posixpath import basename, dirname, join, splitext
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
@@ -67,13 +67,12 @@ def stale_mentions(
     mentions: Iterable[Mention],
     *,
     seconds: float = SECONDS,
-    since: float | None = None,
+    since: float = inf,
 ) -> tuple[StaleMention, ...]:
     """Return the mentions of a file that its history resolves, and its repository doesn't.
 
     Those that cannot be told in some seconds are left out, as are all outside of a repository, in a
-    shallow clone, and on lines that aren't committed. The files are as of now, or of `since`, a
-    time of `time.monotonic`, or later.
+    shallow clone, and on lines that aren't committed. Files are as of now, or `since` or later.
     """
     end = monotonic() + seconds
     if (index := access.index) is not None:
@@ -86,7 +85,7 @@ def stale_mentions(
         return ()
     try:
         history = history_of(access.file_backend.root, end - monotonic())
-        return tuple(Search(history, access, path, text, since).stale(waiting))
+        return tuple(Search(history, access, path, text, targets).stale(waiting))
     except (RevisionError, ValueError) as error:
         log.info("no history of %s: %s", path, error)
         return ()
@@ -102,26 +101,15 @@ class Search:
     """The search for what ended the mentions of one file."""
 
     def __init__(
-        self,
-        history: History,
-        access: SmartFileAccess,
-        path: str,
-        text: str,
-        since: float | None = None,
+        self, history: History, access: SmartFileAccess, path: str, text: str, targets: Targets
     ) -> None:
         self.history = history
-        self._since = since
+        self.targets = targets
         self._access = access
-        self._file = path
         root = access.file_backend.root.resolve()
         self._path = (root / path).relative_to(history.top.resolve()).as_posix()
         self._text = text
         self._of_tests = is_of_tests(path)
-
-    @cached_property
-    def targets(self) -> Targets:
-        """What names mean now, by an up-to-date index."""
-        return Targets(self._access, self._file, self._since)
 
     def stale(self, waiting: Iterable[Mention]) -> Iterable[StaleMention]:
         """Yield the stale ones of mentions that mean nothing now, or several things."""

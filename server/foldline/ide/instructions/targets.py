@@ -6,6 +6,7 @@ import re
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from itertools import islice
+from math import inf
 from posixpath import basename, dirname, join, normpath, splitext
 from textwrap import dedent
 from time import monotonic
@@ -201,13 +202,13 @@ _symbols: WeakKeyDictionary[SmartFileAccess, _Symbols] = WeakKeyDictionary()
 class Targets:
     """What the mentions of one text mean in a workspace, as of now, or of `since` or later."""
 
-    def __init__(self, access: SmartFileAccess, path: str, since: float | None = None) -> None:
+    def __init__(self, access: SmartFileAccess, path: str, since: float = inf) -> None:
         self._access = access
         self._folder = dirname(path)
         self._of_tests = is_of_tests(path)
         kept, now = _symbols.get(access), monotonic()
         is_complete = kept is not None and kept.names.types.coverage == COMPLETE
-        if kept is None or not is_complete or since is None or kept.as_of < since:
+        if kept is None or not is_complete or kept.as_of < since:
             stamps = tuple(access.file_backend.walk_folder("."))
             paths = tuple(stamp.path for stamp in stamps)
             code = tuple(stamp for stamp in stamps if is_indexed(stamp.path))
