@@ -242,6 +242,7 @@ def nonsense(result: list[dict[str, Any]]) -> list[Any]:
         location(inside, -5, 0, 1),
         location("file:///etc/passwd", 0, 0, 4),
         location("nowhere:at-all", 0, 0, 4),
+        location("file:///\ud800.py", 0, 0, 4),
         {"uri": inside},
         "text",
         None,

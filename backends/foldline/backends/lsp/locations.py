@@ -110,12 +110,12 @@ class LocationCollector:
 
     def _path_of(self, uri: str) -> tuple[str, bool]:
         try:
-            absolute = path_of_uri(uri)
-        except ValueError:
-            absolute = None
+            absolute = path_of_uri(uri) or ""
+            real = os.path.realpath(absolute)
+        except ValueError:  # Such as a surrogate, which no path has.
+            absolute = ""
         if not absolute or "\0" in absolute:
             return "", True
-        real = os.path.realpath(absolute)
         try:
             return self._files.resolve(real, rules=self._rules), False
         except PathError:
