@@ -12,11 +12,8 @@ table.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 
 def exports(

@@ -10,13 +10,11 @@ library's dataclasses are frozen when the program runs, too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform, overload
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any, TypeVar, dataclass_transform, overload
 
 _T = TypeVar("_T")
 

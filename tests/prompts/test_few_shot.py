@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime  # noqa: TC003 - Resolved at run time.
+import datetime
 import json
 from enum import Enum
 from typing import Any, Literal

@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable  # noqa: TC003 - Pydantic resolves the annotations.
+from collections.abc import Callable
 from datetime import date, timedelta
 from enum import Enum
 from typing import Annotated, Any, Literal, cast

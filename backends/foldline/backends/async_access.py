@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+import os
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Executor
+from typing import Concatenate, ParamSpec, TypeVar
 
 from foldline.backends.base.waiting import LONG, QUICK, STATUS, coroutine_of, in_thread, run_async
+from foldline.backends.engine import Engine
 from foldline.backends.file_access import SmartFileAccess
 from foldline.backends.index import DEFAULT_PATIENCE
+from foldline.backends.outlines.parsing import Parsing
 from foldline.backends.outlines.parsing_pool import PoolParsing
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Coroutine, Mapping
-    from concurrent.futures import Executor
-
-    from foldline.backends.engine import Engine
-    from foldline.backends.outlines.parsing import Parsing
-    from foldline.backends.protocol import MinimalBackend
+from foldline.backends.protocol import MinimalBackend
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")

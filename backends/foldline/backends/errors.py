@@ -37,16 +37,13 @@ Every message says what to do next. All of them can be pickled, so that they cro
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from itertools import islice
 from pathlib import PurePath
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 from foldline.backends.formatting.visible import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 
 ErrorT = TypeVar("ErrorT", bound="BackendError")
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from foldline.backends.models import (
-        FileOutline,
-        Reference,
-        References,
-        SymbolDetail,
-        SymbolInfo,
-    )
+from foldline.backends.models import (
+    FileOutline,
+    Reference,
+    References,
+    SymbolDetail,
+    SymbolInfo,
+)
 
 
 class MinimalBackend(Protocol):

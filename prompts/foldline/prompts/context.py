@@ -18,17 +18,14 @@ removed result leaves one line that says what it was.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from foldline.prompts.cache.prices import CACHE_PRICES, CachePrices
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import check_at_least
 from foldline.prompts.roles import Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 __all__ = [
     "KEEP_TURNS",

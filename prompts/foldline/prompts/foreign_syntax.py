@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator
 
 _FOREIGN = re.compile(
     r"(?<![{$])\{\{(?!\{)[#/^&>~-]?(?P<double>[^{}\n]+?)[~-]?\}\}(?!\})"

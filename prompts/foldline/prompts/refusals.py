@@ -5,10 +5,7 @@ A value is given as it should be shown: its `repr` at run time, its code in an e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 DISCLOSURES = ("auto", "open")
 """The values of a template's `disclosure`."""

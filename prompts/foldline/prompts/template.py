@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import typing
-from dataclasses import InitVar  # noqa: TC003 - The decorator looks it up here.
+from dataclasses import InitVar
 from typing import TYPE_CHECKING, Generic, Literal, Never
 
 from foldline.prompts import refusals

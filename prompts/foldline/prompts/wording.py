@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from functools import lru_cache
 from string import Template
-from typing import TYPE_CHECKING
 
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptValidationError, near_names
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 @FrozenDataclass(kw_only=True)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from foldline.agent.terminal import json_text
 from foldline.backends.formatting.parts import counted
 from foldline.backends.formatting.visible import visible
-from foldline.ide.checks import Code, Severity, default_severity
+from foldline.ide.analysis.model import Position
+from foldline.ide.checks import Code, Diagnostic, Severity, default_severity
 from foldline.records import record
 from foldline.version import VERSION
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from foldline.ide.analysis.model import Position
-    from foldline.ide.checks import Diagnostic
 
 
 @record

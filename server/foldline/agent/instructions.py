@@ -6,20 +6,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Collection, Iterable
+from typing import Any, ClassVar
 
 from foldline.agent.reading_steps import ALL_TOOLS, COSTS, RULE, RULED, STEPS
 from foldline.agent.tools import code_tools
 from foldline.ide.operations import OPERATIONS
-from foldline.ide.operations.operation import cost_of
+from foldline.ide.operations.operation import Operation, cost_of
+from foldline.ide.workspace import Workspace
 from foldline.prompts import MarkdownSection, PromptTemplate, Stability, Stable
 from foldline.prompts.dataclasses import FrozenDataclass
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from foldline.ide.operations.operation import Operation
-    from foldline.ide.workspace import Workspace
 
 
 @FrozenDataclass()

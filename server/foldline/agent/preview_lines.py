@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from foldline.backends.formatting.parts import Line
 from foldline.backends.formatting.visible import visible
 from foldline.ide import cost_texts
 from foldline.ide.prompts.request import TOKENS
-from foldline.ide.render.render import chapters_shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
-    from foldline.backends.formatting.parts import Line
-    from foldline.ide.render.diff import Comparison, SectionChange, ToolChange
-    from foldline.ide.render.render import Block, Render
-    from foldline.ide.token_counter import TokenCounter
+from foldline.ide.render.diff import Comparison, SectionChange, ToolChange
+from foldline.ide.render.render import Block, Render, chapters_shown
+from foldline.ide.token_counter import TokenCounter
 
 FOLDED, SHOWN, OFF = "▸", "▾", "·"
 MARKS = {"added": "+", "removed": "-", "changed": "~"}

@@ -7,19 +7,16 @@ import os
 import stat
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 from foldline.agent.preview_session import follow_files, open_preview
 from foldline.ide.lifecycle import exit_with_parent
+from foldline.ide.prompts.actions import Action
 from foldline.ide.render.renderer import STOP_SECONDS
+from foldline.ide.workspace import Workspace
 from foldline.server.page.pages import Pages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from foldline.ide.prompts.actions import Action
-    from foldline.ide.workspace import Workspace
 
 
 async def serve(

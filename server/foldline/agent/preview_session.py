@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.reader import read_text
-from foldline.ide.prompts.actions import Change, Start
+from foldline.ide.prompts.actions import Action, Change, Start
 from foldline.ide.prompts.perform import perform
-from foldline.ide.prompts.request import PromptRef
+from foldline.ide.prompts.request import PromptRef, View
+from foldline.ide.render.render import Render
 from foldline.ide.uris import uri_of
+from foldline.ide.workspace import Workspace
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from foldline.ide.prompts.actions import Action
-    from foldline.ide.prompts.request import View
-    from foldline.ide.render.render import Render
-    from foldline.ide.workspace import Workspace
 
 
 @record(kw_only=True)

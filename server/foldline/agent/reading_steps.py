@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.answer_sizes import SIZES
 from foldline.ide.operations.operation import cost_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 ALL_TOOLS = tuple(operation.tool for operation in OPERATIONS if operation.tool)
 

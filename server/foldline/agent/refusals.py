@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from foldline.agent.exit_statuses import FAULT, NOTHING, REFUSED
 from foldline.backends.base.extras import extra_of, needs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 # Errors of writing to a stream; an error of a file also has its name.
 _UNWRITTEN = frozenset({EBADF, EDQUOT, EFBIG, EIO, ENOSPC})

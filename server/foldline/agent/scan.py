@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foldline.agent.refusals import Refused
 from foldline.agent.targets import check_python
 from foldline.backends.errors import cut
 from foldline.backends.files import repository
 from foldline.backends.formatting.visible import visible
+from foldline.ide.analysis.module_analysis import ModuleAnalysis
+from foldline.ide.config import PromptOptions
+from foldline.ide.folder import Folder
+from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.files import instruction_files
-from foldline.ide.token_counter import token_counter
+from foldline.ide.token_counter import Encoding, TokenCounter, token_counter
 from foldline.ide.workspace import Workspace
 from foldline.links import is_loop, resolved
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from foldline.ide.analysis.module_analysis import ModuleAnalysis
-    from foldline.ide.config import PromptOptions
-    from foldline.ide.folder import Folder
-    from foldline.ide.instructions.document import InstructionFile
-    from foldline.ide.token_counter import Encoding, TokenCounter
 
 _ROOT_MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
 

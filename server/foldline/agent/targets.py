@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foldline.agent.refusals import Refused
 from foldline.backends.formatting.visible import visible
 from foldline.links import is_loop, resolved
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def check_python(path: Path) -> None:

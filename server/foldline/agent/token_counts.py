@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
+from foldline.agent.scan import Scan
 from foldline.agent.terminal import json_text
-from foldline.backends.formatting.parts import counted
+from foldline.backends.formatting.parts import Line, counted
 from foldline.backends.formatting.visible import visible
 from foldline.ide import cost_texts
+from foldline.ide.analysis.module_analysis import PromptFacts
+from foldline.ide.instructions.features import SkillLevels
+from foldline.ide.render.render import Block, Render, Tokens
 from foldline.ide.render.static_request import costed
 from foldline.ide.structuring import unstructure
+from foldline.ide.token_counter import TokenCounter
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from foldline.agent.scan import Scan
-    from foldline.backends.formatting.parts import Line
-    from foldline.ide.analysis.module_analysis import PromptFacts
-    from foldline.ide.instructions.features import SkillLevels
-    from foldline.ide.render.render import Block, Render, Tokens
-    from foldline.ide.token_counter import TokenCounter
 
 
 @record

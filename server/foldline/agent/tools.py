@@ -10,24 +10,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 from foldline.agent.folder_operations import failure_text, run_in_folders
 from foldline.agent.folders import NoFolderError, open_folders
 from foldline.backends.base.waiting import run
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.operations import OPERATIONS
+from foldline.ide.operations.operation import Operation
 from foldline.ide.operations.reading import input_schema, read_arguments
+from foldline.ide.workspace import Workspace
 from foldline.prompts import ContextPolicy, Priority, Tool, ToolContext, ToolResult
 from foldline.prompts.errors import ToolValidationError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from foldline.ide.operations.operation import Operation
-    from foldline.ide.workspace import Workspace
-    from foldline.prompts.output.schema import JsonSchema
-
+from foldline.prompts.output.schema import JsonSchema
 
 CONTEXT_POLICY = ContextPolicy(budget=12_000)
 """The policy of the tools: some 3,000 tokens of results, besides those of the last turns."""

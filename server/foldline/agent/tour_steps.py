@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from foldline.backends.base.waiting import run_async
 from foldline.backends.formatting.budget import size_of
-from foldline.backends.formatting.parts import plain
+from foldline.backends.formatting.parts import Code, Line, plain
+from foldline.ide.workspace import Workspace
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from foldline.backends.formatting.parts import Code, Line
-    from foldline.ide.workspace import Workspace
 
 FILE = "auth/service.py"
 SYMBOL = "AuthService.sign_in"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from watchfiles import PythonFilter, awatch
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 # Besides Python: files from which modules may read texts and values.
 EXTENSIONS = (".csv", ".jinja", ".j2", ".json", ".md", ".toml", ".txt", ".yaml", ".yml")

@@ -18,16 +18,16 @@ The client's options override the project's; `tokenBudget` and `token-budget` ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 - The reader resolves the annotations.
+from collections.abc import Mapping
 from dataclasses import field, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 
 from foldline.backends.base.reading import Between, read_project, read_table
 from foldline.backends.errors import PathError
-from foldline.ide.checks import Code, Severity  # noqa: TC001 - Likewise.
+from foldline.ide.checks import Code, Severity
 from foldline.ide.settings import Settings
-from foldline.ide.token_counter import Encoding  # noqa: TC001 - Likewise.
+from foldline.ide.token_counter import Encoding
 from foldline.records import record
 
 if TYPE_CHECKING:

@@ -5,7 +5,9 @@ All are `IdeError`s: `kind` names the error for programs, `data` has its details
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from foldline.backends.errors import (
     AmbiguousSymbolError,
@@ -14,10 +16,6 @@ from foldline.backends.errors import (
     InvalidArgumentError,
     SymbolError,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 RENDER_KINDS = {
     "exception": "the user's code raised; `file` and `line` say where",

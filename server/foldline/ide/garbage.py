@@ -10,11 +10,9 @@ from __future__ import annotations
 import gc
 import sys
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from typing import Any
 
 LONG_SECONDS = 0.05
 YOUNG_OBJECTS = 10_000

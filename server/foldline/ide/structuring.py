@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from cattrs import Converter
 from cattrs.gen import make_dict_unstructure_fn, override
 
 from foldline.backends.base.reading import read
 from foldline.ide.errors import ArgumentsError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 T = TypeVar("T")
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, cast, get_args
+from typing import Literal, Protocol, TypeAlias, cast, get_args
 
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Encoding: TypeAlias = Literal["o200k", "cl100k"]
 ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import functools
 import inspect
 import pkgutil
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.operations import OPERATIONS
-from foldline.ide.prompts.actions import ACTIONS
+from foldline.ide.operations.operation import Operation
+from foldline.ide.prompts.actions import ACTIONS, Action
 from foldline.ide.structuring import structure, unstructure
 from foldline.server import commands, features
 from foldline.server.commands.prompt_command import PromptCommand
@@ -21,13 +24,6 @@ from foldline.server.features.notifications import NOTIFICATIONS
 from foldline.server.operation_commands import OperationCommand
 from foldline.server.server import FoldlineServer
 from foldline.version import VERSION
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-    from types import ModuleType
-
-    from foldline.ide.operations.operation import Operation
-    from foldline.ide.prompts.actions import Action
 
 
 def _modules(package: ModuleType, name: str) -> Iterator[ModuleType]:

@@ -7,20 +7,15 @@ ArgumentsError            InvalidParams (-32602); `data.fields` names what doesn
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lsprotocol.types import ErrorCodes, LSPErrorCodes
 from pygls.exceptions import JsonRpcException
 
-from foldline.backends.errors import LONGEST_MESSAGE, cut
-from foldline.ide.errors import ArgumentsError, data_of
+from foldline.backends.errors import LONGEST_MESSAGE, BackendError, cut
+from foldline.ide.errors import ArgumentsError, IdeError, data_of
 from foldline.ide.uris import uri_of
 
 _MOST_ITEMS = 20
-
-if TYPE_CHECKING:
-    from foldline.backends.errors import BackendError
-    from foldline.ide.errors import IdeError
 
 
 def request_failure(error: IdeError | BackendError) -> JsonRpcException:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from pkgutil import walk_packages
-from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import in_thread
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # An editor that opens a document asks about it at once, and needs only a part of this.
 PAUSE_SECONDS = 0.1

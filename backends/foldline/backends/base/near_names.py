@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from itertools import chain, count
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
 
 _MOST = 3
 _LIKE = 0.65

@@ -12,14 +12,11 @@ import contextlib
 import os
 import re
 import tempfile
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foldline.backends.base.caches import private_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 WINDOWS = os.name == "nt"
 # Without them programs find neither their own settings nor room for what they write.

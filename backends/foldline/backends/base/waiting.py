@@ -16,13 +16,11 @@ import os
 import queue
 import threading
 import time
+from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import CancelledError, Executor, Future
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Generator
 
 P = ParamSpec("P")
 Owner = TypeVar("Owner")

@@ -7,7 +7,9 @@ import re
 import threading
 import time
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from foldline.backends.base.extras import require_code_packages
 from foldline.backends.base.languages import TEXT
@@ -23,20 +25,20 @@ from foldline.backends.errors import (
     OutsideWorkspaceError,
     PathError,
 )
-from foldline.backends.files.ignore import IGNORE_FILES, RULE_FILES
+from foldline.backends.files.ignore import IGNORE_FILES, RULE_FILES, IgnoreRules
 from foldline.backends.files.limits import SOURCE_BYTES
-from foldline.backends.files.listing import FileStamp, Folder, in_order, name_of, overlay_stamp
+from foldline.backends.files.listing import (
+    FileStamp,
+    FileVersions,
+    Folder,
+    in_order,
+    name_of,
+    overlay_stamp,
+)
 from foldline.backends.files.source import Source, check_range, decode, from_text, is_binary
 from foldline.backends.files.tree import build_tree
 from foldline.backends.formatting.visible import restored
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from foldline.backends.files.ignore import IgnoreRules
-    from foldline.backends.files.listing import FileVersions
-    from foldline.backends.models import FileTree
+from foldline.backends.models import FileTree
 
 DEFAULT_SIZE_LIMIT = SOURCE_BYTES
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")

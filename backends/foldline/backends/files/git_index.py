@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import INDEX_BYTES
 from foldline.backends.files.reader import read_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 # An entry begins with its file's status and the hash of its content.
 _STATUS = 40

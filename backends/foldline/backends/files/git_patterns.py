@@ -7,14 +7,12 @@ to the next one matches is kept (`(?>…)`), since what follows matches from the
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from foldline.backends.files.limits import IGNORE_PATTERN_CHARACTERS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _WILD = re.compile(rb"[*?\[\\]")
 _TOKEN = re.compile(rb"\*+|\?|\[|\\(.?)|[^*?\[\\]", re.DOTALL)

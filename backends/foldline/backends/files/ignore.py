@@ -15,13 +15,14 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from foldline.backends.errors import PathError
 from foldline.backends.files.git_index import tracked
-from foldline.backends.files.git_patterns import compile_patterns, encoded, subject_of
+from foldline.backends.files.git_patterns import GitPatterns, compile_patterns, encoded, subject_of
 from foldline.backends.files.limits import (
     IGNORE_BYTES,
     IGNORE_PATTERNS,
@@ -33,11 +34,6 @@ from foldline.backends.files.reader import read_bytes, read_text
 from foldline.backends.files.repository import git_file, git_folder, repository_of
 from foldline.backends.formatting.visible import visible
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterable, Sequence
-
-    from foldline.backends.files.git_patterns import GitPatterns
 
 _SHOWN_PATTERN = 40
 _WILDCARDS = "*?["

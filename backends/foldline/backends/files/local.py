@@ -6,10 +6,10 @@ import os
 import re
 import stat
 import time
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import CODE, TEXT, kind_of
 from foldline.backends.errors import (
@@ -24,15 +24,11 @@ from foldline.backends.files.listing import (
     LONGEST_TICK_NS,
     FileStamp,
     FileVersions,
+    Folder,
     Listing,
     is_racy,
 )
 from foldline.backends.files.reader import read_chunks, read_resolved
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from foldline.backends.files.listing import Folder
 
 LIST_STEP = 1_000
 """The entries of a folder that are listed without a look at whether to go on."""

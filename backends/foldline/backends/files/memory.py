@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import posixpath
 import threading
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import TEXT
 from foldline.backends.errors import FileTooLargeError, MissingPathError
 from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, Entry, FileBackend
 from foldline.backends.files.ignore import IgnoreRules
 from foldline.backends.files.listing import FileStamp
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 _DEFAULT_ROOT = Path("/memory")
 

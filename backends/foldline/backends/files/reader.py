@@ -10,7 +10,8 @@ import json
 import os
 import re
 import stat
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 from foldline.backends.errors import (
     BinaryFileError,
@@ -27,10 +28,6 @@ from foldline.backends.errors import (
 from foldline.backends.files.jsonc import without_comments
 from foldline.backends.files.limits import KEY_PARTS, SETTINGS_BYTES
 from foldline.backends.files.source import is_binary
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 # A FIFO must not block, and what was a file a moment ago must not be a link out of the root now.
 _OPEN_FLAGS = (

@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import SETTINGS_BYTES
 from foldline.backends.files.reader import read_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _LINK_BYTES = 8_192
 _WORKTREE = re.compile(r"^[ \t]*worktree[ \t]*=[ \t]*(.+?)[ \t]*\r?$", re.MULTILINE)

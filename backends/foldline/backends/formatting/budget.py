@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 from foldline.backends.errors import InvalidArgumentError
-from foldline.backends.formatting.parts import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from foldline.backends.formatting.parts import Code, Line
+from foldline.backends.formatting.parts import Code, Line, plain
 
 
 class DefaultBudget(int):

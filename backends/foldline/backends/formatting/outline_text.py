@@ -7,10 +7,11 @@ of each as many as fit, what is public and at the top of the file before what is
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from foldline.backends.formatting.budget import (
     LARGEST_BUDGET,
@@ -22,20 +23,13 @@ from foldline.backends.formatting.budget import (
     size_of,
     size_of_lines,
 )
-from foldline.backends.formatting.parts import note
+from foldline.backends.formatting.parts import Line, note
 from foldline.backends.formatting.text import remarks, symbol_line
 from foldline.backends.formatting.visible import visible
-from foldline.backends.models import SymbolKind
-from foldline.backends.outlines.symbols import BODIES, distinct, flatten
+from foldline.backends.models import FileOutline, Inherited, SymbolInfo, SymbolKind
+from foldline.backends.outlines.symbols import BODIES, Located, distinct, flatten
 from foldline.backends.parsers.strings import shorten
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from foldline.backends.formatting.parts import Line
-    from foldline.backends.models import FileOutline, Inherited, SymbolInfo
-    from foldline.backends.outlines.symbols import Located
 
 _LONGEST_SIGNATURE = 200
 _LONGEST_DOCSTRING = 80

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 Part: TypeAlias = tuple[str, str]
 Line: TypeAlias = "Sequence[Part]"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from foldline.backends.errors import SymbolError
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.budget import size_of
 from foldline.backends.formatting.outline_text import fit_members, short_symbol
@@ -27,13 +28,7 @@ from foldline.backends.formatting.text_pages import (
     page_lines,
     read_line_cursor,
 )
-from foldline.backends.models import COMPLETE, FileOutline, SymbolDetails, SymbolKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from foldline.backends.errors import SymbolError
-    from foldline.backends.models import SymbolDetail
+from foldline.backends.models import COMPLETE, FileOutline, SymbolDetail, SymbolDetails, SymbolKind
 
 _KIND = "symbol"
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})

@@ -13,17 +13,15 @@ import struct
 import sys
 import zlib
 from array import array
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from operator import le
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from foldline.backends.errors import ArtefactError
 from foldline.backends.index.segments import COUNT_BITS, Segment
 from foldline.backends.index.store import SCHEMA_VERSION, Part
 from foldline.backends.index.words import KEY_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 SUFFIX = ".flindex"
 MOST_BYTES = 1 << 29

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from foldline.backends.index.segments import FEW_TERMS, Building, Spelling, derived, postings
+from foldline.backends.index.segments import (
+    FEW_TERMS,
+    Building,
+    DocumentRow,
+    Postings,
+    Spelling,
+    Terms,
+    derived,
+    postings,
+)
 from foldline.backends.index.words import words_of
 from foldline.backends.models import COMPLETE
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from foldline.backends.index.segments import DocumentRow, Postings, Terms
 
 # The segment of what isn't in the index.
 _LIVE = -1

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from foldline.backends.errors import ArtefactError
 from foldline.backends.files.reader import read_chunks
@@ -19,15 +20,10 @@ from foldline.backends.index.artefact import (
     read_artefact,
     write_artefact,
 )
-from foldline.backends.index.store import index_folder
+from foldline.backends.index.store import Store, index_folder
 from foldline.backends.index.upkeep import forget_imported, sweep
+from foldline.backends.index.workspace import WorkspaceIndex
 from foldline.links import resolved
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from foldline.backends.index.store import Store
-    from foldline.backends.index.workspace import WorkspaceIndex
 
 _UNUSED_FILE_SECONDS = 60 * 86_400
 _TABLES = ("workspaces", "contents", "segments", "outlines")

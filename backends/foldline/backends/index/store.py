@@ -18,21 +18,25 @@ import threading
 import weakref
 import zlib
 from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 from zlib import crc32
 
 from foldline.backends.base.caches import cache_folder
 from foldline.backends.base.languages import language_of
-from foldline.backends.files.listing import FileStamp, decode_listing, encode_listing
+from foldline.backends.files.listing import FileStamp, Listing, decode_listing, encode_listing
 from foldline.backends.index.definitions import BY_WORDS
 from foldline.backends.index.family import family_of
 from foldline.backends.index.segments import (
     EXACT,
     FEW_TERMS,
     Building,
+    DocumentRow,
+    Postings,
     Segment,
     Spelling,
     Terms,
@@ -40,13 +44,6 @@ from foldline.backends.index.segments import (
     postings,
 )
 from foldline.backends.index.upkeep import sweep, today
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from foldline.backends.files.listing import Listing
-    from foldline.backends.index.segments import DocumentRow, Postings
 
 SCHEMA_VERSION = 10
 """Raise it with a change to the tables, or to the words or terms of a content."""

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from foldline.backends.index.workspace import WorkspaceIndex
+from foldline.backends.index.workspace import WorkspaceIndex
 
 logger = logging.getLogger(__name__)
 

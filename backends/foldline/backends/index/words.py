@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from foldline.backends.base.languages import is_text
 from foldline.backends.index.definitions import definitions, pattern_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # Bytes outside words become blanks. In UTF-8 the letters beyond ASCII are bytes from 0x80
 # on. Splitting is several times faster than a pattern, and numbers do no harm.

@@ -11,8 +11,10 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 # jedi has no types.
 import jedi  # type: ignore[import-untyped]
@@ -24,10 +26,6 @@ from jedi.inference import references as jedi_references  # type: ignore[import-
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.reader import read_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import ModuleType
 
 NO_LIMIT = 1 << 40
 

@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import language_of
 from foldline.backends.base.waiting import coroutine_of, result_of, waits
 from foldline.backends.errors import LSPTimeoutError, LSPUnavailableError, SymbolNotFoundError
 from foldline.backends.files.source import count_lines, split_lines
 from foldline.backends.lsp import results
+from foldline.backends.lsp.discovery import FoundServer
 from foldline.backends.lsp.document_symbols import ServerSymbols, is_sound
-from foldline.backends.lsp.lifecycle import tree_memory
+from foldline.backends.lsp.lifecycle import ServerStatus, tree_memory
 from foldline.backends.lsp.navigation import ServerNavigation
 from foldline.backends.lsp.pool import Query
 from foldline.backends.lsp.references import ServerReferences
 from foldline.backends.lsp.requests import DEFAULT_SECONDS, coverage_of
 from foldline.backends.lsp.servers import Answer, language_id
-from foldline.backends.models import COMPLETE, FileOutline
+from foldline.backends.models import COMPLETE, FileOutline, Reference, SymbolDetail
 from foldline.backends.outlines.locations import Position
 from foldline.backends.outlines.symbols import detail_of, locate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from foldline.backends.lsp.discovery import FoundServer
-    from foldline.backends.lsp.lifecycle import ServerStatus
-    from foldline.backends.models import Reference, SymbolDetail
 
 _STOP_SECONDS = 30.0
 _CLOSE_SECONDS = 2.0

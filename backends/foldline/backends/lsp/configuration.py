@@ -20,10 +20,14 @@ programs to run: a `command`, but also the engine, and settings that name an int
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 - The reader resolves the annotations.
+from collections.abc import (
+    Iterable,
+    Mapping,
+)
 from dataclasses import field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal
+from pathlib import Path
+from typing import Final, Literal
 
 from foldline.backends.base.near_names import did_you_mean, near_names
 from foldline.backends.base.reading import read_project
@@ -37,10 +41,6 @@ from foldline.backends.errors import (
 from foldline.backends.files.reader import read_json, read_toml
 from foldline.backends.lsp.servers import LANGUAGE_IDS, SERVERS, ServerSpec, value_at
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 # The table in `[tool.foldline]`.
 TABLE = "lsp"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foldline.backends.base.untrusted import (
     empty_folder,
@@ -15,15 +15,9 @@ from foldline.backends.base.untrusted import (
     is_in_project,
     outside_environment,
 )
-from foldline.backends.lsp.configuration import read_configuration
-from foldline.backends.lsp.servers import Pinned
+from foldline.backends.lsp.configuration import ServerChoice, read_configuration
+from foldline.backends.lsp.servers import Answer, Pinned, ServerSpec
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from foldline.backends.lsp.configuration import ServerChoice
-    from foldline.backends.lsp.servers import Answer, ServerSpec
 
 UNTRUSTED = "it may run code of the workspace, which is not trusted"
 _VERSION_SECONDS = 10.0

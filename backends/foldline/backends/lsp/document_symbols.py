@@ -7,8 +7,8 @@ and a server that was late is left alone for a while.
 from __future__ import annotations
 
 import time
-from concurrent.futures import CancelledError
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from concurrent.futures import CancelledError, Future
 
 from foldline.backends.base.waiting import result_of
 from foldline.backends.engine import DocumentSymbols, SymbolsQuery
@@ -16,15 +16,10 @@ from foldline.backends.files.source import split_lines
 from foldline.backends.lsp import results
 from foldline.backends.lsp.configuration import BY_SYNTAX
 from foldline.backends.lsp.requests import ServerRequests
+from foldline.backends.lsp.symbol_requests import Answered
+from foldline.backends.models import SymbolInfo
 from foldline.backends.outlines.outline_merge import has_word, is_word
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from concurrent.futures import Future
-
-    from foldline.backends.lsp.symbol_requests import Answered
-    from foldline.backends.models import SymbolInfo
 
 
 class ServerSymbols(ServerRequests):

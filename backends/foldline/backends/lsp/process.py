@@ -10,14 +10,11 @@ import signal
 import socket
 import sys
 from collections import deque
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foldline.backends.base.processes import started
 from foldline.backends.errors import LSPStartError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 log = logging.getLogger(__name__)
 

@@ -12,18 +12,14 @@ import itertools
 import json
 import logging
 import time
+from collections.abc import Callable, Mapping
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from foldline.backends.base.headers import Header
 from foldline.backends.base.waiting import in_thread
-from foldline.backends.errors import LSPProtocolError, LSPResponseError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from foldline.backends.errors import LSPError
+from foldline.backends.errors import LSPError, LSPProtocolError, LSPResponseError
 
 log = logging.getLogger(__name__)
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from foldline.backends.errors import shown
 from foldline.backends.models import SymbolInfo, SymbolKind
 from foldline.backends.outlines.locations import CodeDiagnostic
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 # LSP's numbers; all others are variables.
 _KINDS = {

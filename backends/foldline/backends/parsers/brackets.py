@@ -7,12 +7,9 @@ if the line of the last one is indented as its first line is.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from foldline.backends.base.languages import SCRIPTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 # In languages such as Rust, quotes hold one character, and a lone apostrophe begins no string.
 _LONG = rb"'(?:\\.|[^'\\\n]){0,400}+'"

@@ -13,14 +13,12 @@ Rules are written a row for each kind: `kind way body fallback: node types`. Wha
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from foldline.backends.models import SymbolKind
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Rule(NamedTuple):

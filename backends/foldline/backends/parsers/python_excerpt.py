@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _STRING = r"""
     "(?!"")[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"

@@ -7,13 +7,10 @@ there, the piece up to the next such line is parsed by itself, so that damage st
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from foldline.backends.models import SymbolInfo, SymbolKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _DECLARATION = re.compile(
     rb"^(?:export[ \t]+)?(?:default[ \t]+)?(?:declare[ \t]+)?(?:abstract[ \t]+)?(?:async[ \t]+)?"

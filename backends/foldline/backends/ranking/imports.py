@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from posixpath import join, normpath
-from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import SCRIPTS, language_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PYTHON = re.compile(
     rb"^[ \t]*(?:from[ \t]+(?P<module>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^()]{0,4000}\)|[^\n(]*)"

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from foldline.backends.models import FileOutline
 from foldline.backends.ranking.question import all_terms, read_question
 from foldline.backends.ranking.symbols import (
     DOTTED_IN_FILE,
+    RankedUnit,
     rank_units,
     units_of,
     words_of,
 )
 from foldline.backends.ranking.weights import HAND_SET
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from foldline.backends.models import FileOutline
-    from foldline.backends.ranking.symbols import RankedUnit
 
 LEAST = 0.12
 """Of the best definition's score: what has less isn't what a question is about."""

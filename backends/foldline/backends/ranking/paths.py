@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from foldline.backends.index.terms import terms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _WORD = re.compile(r"\w+")
 # Files that stand for their folder.

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Container, Iterable, Sequence
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from foldline.backends.index.terms import LONGEST_WORD, terms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
 
 # A question that is longer is read to here, and of its terms the heaviest count.
 _MOST_TEXT = 64_000

@@ -6,17 +6,24 @@ Every answer is marked as such, and says why no server gave it.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import language_of
 from foldline.backends.errors import PathError
 from foldline.backends.formatting.parts import text_of
 from foldline.backends.formatting.text import plural, sentences, symbol_line
-from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
-from foldline.backends.outlines.analysis import uses_of
+from foldline.backends.models import (
+    COMPLETE,
+    CUT_SHORT,
+    Reference,
+    ReferenceKind,
+    References,
+    SymbolInfo,
+)
+from foldline.backends.outlines.analysis import Analysis, uses_of
 from foldline.backends.outlines.locations import (
     Call,
     Calls,
@@ -24,25 +31,20 @@ from foldline.backends.outlines.locations import (
     Hover,
     Location,
     Locations,
+    Position,
 )
 from foldline.backends.outlines.outlines import PARSED_WITH_ERRORS
-from foldline.backends.outlines.symbols import BODIES, first_column, flatten
-from foldline.backends.references.bases import unseen_in
+from foldline.backends.outlines.symbols import BODIES, Located, first_column, flatten
+from foldline.backends.references.bases import FileTypes, TypeBases, unseen_in
 from foldline.backends.references.bindings import renamed_in
-from foldline.backends.references.hierarchy import TYPES
+from foldline.backends.references.hierarchy import TYPES, Found, Hierarchy
 from foldline.backends.references.spelling import MARKED, is_name, key_of
-from foldline.backends.references.two_tier_references import first_writes, is_whole, order_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from foldline.backends.models import SymbolInfo
-    from foldline.backends.outlines.analysis import Analysis
-    from foldline.backends.outlines.locations import Position
-    from foldline.backends.outlines.symbols import Located
-    from foldline.backends.references.bases import FileTypes, TypeBases
-    from foldline.backends.references.hierarchy import Found, Hierarchy
-    from foldline.backends.references.two_tier_references import ReferencesQuery
+from foldline.backends.references.two_tier_references import (
+    ReferencesQuery,
+    first_writes,
+    is_whole,
+    order_of,
+)
 
 COVERAGE = "partial: by name alone, from syntax trees"
 _MOST_HOVERS = 3

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from posixpath import dirname
-from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import language_of
 from foldline.backends.formatting.text import column_in
 from foldline.backends.models import Reference, ReferenceKind
-from foldline.backends.references.hierarchy import fit, modules_of
+from foldline.backends.references.hierarchy import Hierarchy, fit, modules_of
 from foldline.backends.references.spelling import key_of, word_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from foldline.backends.references.hierarchy import Hierarchy
 
 # `name.`, `mod.T::` or `T(…).`; any other receiver has no name.
 _RECEIVER = re.compile(r"(?:(?<![\w.)\]}>:@])(\w[\w.:]*)(\([^()]*\))?)?[?!]?(?:\.|->|::)\s*\Z")

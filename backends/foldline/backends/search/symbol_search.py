@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from foldline.backends.errors import BackendError, MissingPathError
+from foldline.backends.files.base import FileBackend
+from foldline.backends.index import WorkspaceIndex
 from foldline.backends.models import SymbolHit, SymbolResults
-from foldline.backends.ranking.symbols import FUNCTIONS, near_units, rank_units, units_of
+from foldline.backends.outlines.analysis import Analysis
+from foldline.backends.ranking.symbols import (
+    FUNCTIONS,
+    RankedUnit,
+    Unit,
+    near_units,
+    rank_units,
+    units_of,
+)
 from foldline.backends.search.search import rank_files
-from foldline.backends.search.walks import Scope
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from foldline.backends.files.base import FileBackend
-    from foldline.backends.index import WorkspaceIndex
-    from foldline.backends.outlines.analysis import Analysis
-    from foldline.backends.ranking.symbols import RankedUnit, Unit
-    from foldline.backends.search.walks import Walks
+from foldline.backends.search.walks import Scope, Walks
 
 _MOST_FILES = 12
 _MOST_HITS = 40

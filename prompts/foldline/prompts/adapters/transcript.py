@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping  # noqa: TC003 - JSON is converted to its fields.
+from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.dataclasses import FrozenDataclass
-from foldline.prompts.disclosure.opening import Appending  # noqa: TC001 - JSON is converted to its fields.
+from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.files import read_text_file
 from foldline.prompts.forms.values import read_json
 from foldline.prompts.runtime.dispatch import ToolCall

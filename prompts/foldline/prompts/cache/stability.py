@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, get_args, get_origin
+from typing import Annotated, get_args, get_origin
 
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.fields import fields_of
 from foldline.prompts.specialise import field_names
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 __all__ = ["PerRequest", "PerSession", "Stability", "Stable", "of_fields", "of_type"]
 

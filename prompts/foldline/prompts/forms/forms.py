@@ -38,13 +38,10 @@ would cut a fence's end, is refused when a section that shows the field is made.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from foldline.prompts.cache.tokens import estimated_tokens, longest_prefix
 from foldline.prompts.errors import PromptValidationError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = [
     "ForeignSyntaxWarning",

@@ -20,16 +20,14 @@ from __future__ import annotations
 import contextlib
 import enum
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, get_origin
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
 from foldline.prompts.errors import did_you_mean, near_names
 from foldline.prompts.forms.fields import fields_of, is_optional, plain, union_members
 from foldline.prompts.output.schema import FORMATS, MAPPINGS, SETS
 from foldline.prompts.specialise import dataclass_of, is_model, type_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 __all__ = ["Mismatch", "convert"]
 

@@ -21,17 +21,15 @@ import collections.abc
 import enum
 import re
 import typing
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
+from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.fields import fields_of, is_optional, plain, union_members
 from foldline.prompts.output.structured_output import ARRAY_PROPERTY
 from foldline.prompts.specialise import dataclass_of, is_model, type_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 __all__ = ["FORMATS", "MAPPINGS", "SETS", "JsonSchema", "StrictSchema", "schema_of"]
 

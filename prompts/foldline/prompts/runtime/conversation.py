@@ -17,7 +17,7 @@ from foldline.prompts.files import read_bytes_file
 from foldline.prompts.forms.values import read_json
 from foldline.prompts.roles import Role
 from foldline.prompts.tool_calls import json_text, to_json
-from foldline.prompts.visibility import SectionPath  # noqa: TC001 - JSON is converted to it.
+from foldline.prompts.visibility import SectionPath
 from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:

@@ -8,20 +8,15 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast
+from typing import Generic, Self, TypeAlias, TypeVar, cast
 
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError
 from foldline.prompts.runtime.conversation import Conversation
-from foldline.prompts.runtime.events import InProcessEventBus
+from foldline.prompts.runtime.events import EventBus, InProcessEventBus, Subscription
 from foldline.prompts.specialise import type_name
 from foldline.prompts.thread import Exchange, Thread, add_exchange
 from foldline.prompts.visibility import SectionPath, SectionVisibility
-
-if TYPE_CHECKING:
-    from typing import Self
-
-    from foldline.prompts.runtime.events import EventBus, Subscription
 
 StateT = TypeVar("StateT")
 EventT = TypeVar("EventT")

@@ -6,14 +6,12 @@ Executed prompts and those read from source use the same functions.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.layout.blocks import Segment, SegmentKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 NUMBER = "_number"
 """The placeholder of an item's template for the item's number, counted from 1."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import Any, LiteralString
 
 from foldline.prompts.errors import StoreUnavailableError
 
@@ -18,9 +19,6 @@ except ModuleNotFoundError as error:
         "A store in PostgreSQL needs 'psycopg': install foldline[postgres]", name=error.name
     ) from None
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any, LiteralString
 
 CONNECT_SECONDS, STATEMENT_SECONDS, LOCK_SECONDS = 5, 30, 5
 # Locks by which the processes of all machines do one thing at a time; "fold" in ASCII.

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 NAME = "foldline"
 """The key of our entry."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from foldline.agent.install.files import UnparsableError
 from foldline.backends.files.jsonc import without_comments
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _BLANK = re.compile(r"\s*")
 # The end of a line, with a comment before it.

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from foldline.agent.install.files import UnparsableError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 def read(text: str) -> Any:

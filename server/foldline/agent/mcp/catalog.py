@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args, get_origin
+from typing import Literal, NamedTuple, get_args, get_origin
 
+from foldline.agent.folders import Folder, Folders
 from foldline.agent.mcp.prompt_needs import prompt_paths
-from foldline.ide.analysis.module_analysis import prompt_values
+from foldline.ide.analysis.model import StaticPrompt, StaticSection
+from foldline.ide.analysis.module_analysis import ModuleAnalysis, prompt_values
 from foldline.ide.analysis.section_tree import in_template, sections_with_paths
 from foldline.ide.analysis.values import (
     EMPTY_RECORD,
     TEXT_KINDS,
     Dataclass,
+    Field,
     InstanceValue,
     Items,
     Nothing,
     PromptValue,
+    SectionValue,
+    TemplateValue,
 )
 from foldline.prompts.forms.fields import union_members
 from foldline.prompts.sections import composition
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from pathlib import Path
-
-    from foldline.agent.folders import Folder, Folders
-    from foldline.ide.analysis.model import StaticPrompt, StaticSection
-    from foldline.ide.analysis.module_analysis import ModuleAnalysis
-    from foldline.ide.analysis.values import Field, SectionValue, TemplateValue
 
 SCALARS: Mapping[object, str] = {str: "str", int: "int", float: "float", bool: "bool"}
 SEQUENCES = (tuple, list, set, frozenset, Sequence, Iterable)

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import mcp_types as types
 
+from foldline.agent.folders import Folders
 from foldline.agent.mcp.calls import refusal
-from foldline.agent.mcp.catalog import find_prompts
+from foldline.agent.mcp.catalog import CatalogPrompt, Parameter, find_prompts
 from foldline.backends.base.near_names import near_names
 from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.backends.errors import BackendError
 from foldline.ide.prompts.request import PromptRef, RenderMode, View
 from foldline.prompts.layout import layout
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from foldline.agent.folders import Folders
-    from foldline.agent.mcp.catalog import CatalogPrompt, Parameter
 
 OPEN_CHAPTERS = "open_chapters"
 _PLACEHOLDER = re.compile(r"\$[0-9]{1,3}")

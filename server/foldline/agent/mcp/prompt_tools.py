@@ -9,16 +9,18 @@ because many clients list a server's tools once, before any prompt is chosen.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from foldline.agent.folders import Folders
 from foldline.agent.mcp.calls import crash, failure, success
-from foldline.agent.mcp.prompt_needs import all_needs
+from foldline.agent.mcp.prompt_needs import Needs, all_needs
 from foldline.agent.mcp.prompt_requests import read_request
 from foldline.agent.mcp.prompt_text import (
     opened_text,
@@ -31,21 +33,14 @@ from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError, NoPrompt, Untrusted
 from foldline.ide.operations.operation import Doc
 from foldline.ide.operations.reading import input_schema, read_arguments
-from foldline.ide.prompts.actions import ACTIONS, Open
+from foldline.ide.prompts.actions import ACTIONS, Action, Open
 from foldline.ide.prompts.arguments import action_of, arguments_of
 from foldline.ide.prompts.perform import perform
 from foldline.ide.prompts.request import PromptRef, RenderMode, View
 from foldline.ide.render.render import OpenedSections, Render, ToolAnswer
 from foldline.ide.render.static_disclosure import StaticText
+from foldline.ide.workspace import Workspace
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from foldline.agent.folders import Folders
-    from foldline.agent.mcp.prompt_needs import Needs
-    from foldline.ide.prompts.actions import Action
-    from foldline.ide.workspace import Workspace
 
 
 @record(kw_only=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import mcp_types as types
 
+from foldline.agent.folders import Folders
 from foldline.agent.mcp.calls import refusal
+from foldline.agent.mcp.catalog import CatalogPrompt, Parameter
 from foldline.agent.mcp.prompt_needs import CALL_TOOL
 from foldline.agent.mcp.prompt_requests import (
     OPEN_CHAPTERS,
@@ -22,16 +24,9 @@ from foldline.backends.parsers.strings import shorten
 from foldline.ide.errors import RenderError
 from foldline.ide.prompts.actions import RenderPrompt
 from foldline.ide.prompts.perform import perform
-from foldline.ide.render.render import chapters_shown
+from foldline.ide.render.render import Render, chapters_shown
+from foldline.ide.workspace import Workspace
 from foldline.prompts.layout import layout
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from foldline.agent.folders import Folders
-    from foldline.agent.mcp.catalog import CatalogPrompt, Parameter
-    from foldline.ide.render.render import Render
-    from foldline.ide.workspace import Workspace
 
 PAGE = 100
 COMPLETIONS = 100

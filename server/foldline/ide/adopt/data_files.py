@@ -6,8 +6,10 @@ import ast
 import json
 import re
 import tomllib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from foldline.backends.base.extras import needs
 from foldline.backends.base.python_ast import parse_expression
@@ -21,13 +23,8 @@ from foldline.ide.adopt.find import (
 )
 from foldline.ide.adopt.model import AdoptError, Style
 from foldline.ide.adopt.read import RETURNS
+from foldline.ide.adopt.uses import Module
 from foldline.ide.analysis.modules import with_line_feeds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    from foldline.ide.adopt.uses import Module
 
 JINJA_SUFFIXES = (".j2", ".jinja", ".jinja2")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import Formatter, Template
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from foldline.ide.adopt.model import AdoptError, Slot, Style
+from foldline.ide.adopt.model import AdoptError, Message, Slot, Style, Use
 from foldline.ide.adopt.read import PERCENT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from foldline.ide.adopt.model import Message, Use
 
 REFUSED = {
     Style.FORMAT: "`format` raises {}; is the JSON text? If so, double its braces, or name the "

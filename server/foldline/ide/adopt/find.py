@@ -9,12 +9,13 @@ import ast
 import inspect
 import re
 import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from functools import lru_cache
 from string import Formatter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from foldline.ide.adopt.model import MARK, AdoptError, Guess, Style, Use, unmarked
 from foldline.ide.adopt.uses import (
@@ -39,9 +40,6 @@ from foldline.ide.adopt.uses import (
 )
 from foldline.ide.adopt.write import one_line
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 SHORTEST = 40
 """The shortest text without placeholders that looks like a prompt, in characters."""

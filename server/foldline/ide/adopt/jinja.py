@@ -6,8 +6,8 @@ It can only be imported where Jinja is installed.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.idtracking import symbols_for_node
@@ -15,9 +15,6 @@ from jinja2.idtracking import symbols_for_node
 from foldline.ide.adopt.model import AdoptError, For, If, JinjaOptions, Kind, Node, Slot, Test, Text
 from foldline.ide.adopt.write import one_line
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 LONGEST_TEST = 500
 """The longest condition that is written in Python, in characters."""

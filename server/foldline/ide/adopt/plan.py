@@ -5,18 +5,12 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from foldline.backends.base.near_names import free_name
-from foldline.ide.adopt.model import Field, Fields, Kind
-from foldline.ide.adopt.sections import Splitter, indented
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from foldline.ide.adopt.model import Original
-    from foldline.ide.adopt.sections import Section
+from foldline.ide.adopt.model import Field, Fields, Kind, Original
+from foldline.ide.adopt.sections import Section, Splitter, indented
 
 _LONGEST_KEY = 48
 _TAKEN = {"dataclass", "heading", "joined", "or_else", "section", "params", *dir(builtins)}

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from string import Formatter, Template
-from typing import TYPE_CHECKING
 
 from foldline.backends.base.extras import needs
 from foldline.ide.adopt import find
+from foldline.ide.adopt.find import Candidate
 from foldline.ide.adopt.model import (
     AdoptError,
     JinjaOptions,
@@ -19,16 +20,10 @@ from foldline.ide.adopt.model import (
     Slot,
     Style,
     Text,
+    Use,
     changed,
 )
-from foldline.ide.adopt.uses import template_style
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from foldline.ide.adopt.find import Candidate
-    from foldline.ide.adopt.model import Use
-    from foldline.ide.adopt.uses import Scope
+from foldline.ide.adopt.uses import Scope, template_style
 
 LONGEST = 400_000
 """The longest source that is read, in characters."""

@@ -9,11 +9,9 @@ from __future__ import annotations
 import json
 import operator
 import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 SECONDS = 10
 MEMORY = 1 << 30

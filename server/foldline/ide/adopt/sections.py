@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from foldline.backends.base.near_names import free_name
 from foldline.backends.base.python_ast import parse_expression
@@ -30,9 +31,6 @@ from foldline.ide.adopt.model import (
 )
 from foldline.ide.adopt.write import expression, one_line
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 _HEADING = re.compile(
     r"(?:(?P<marks>#{1,6})[ \t]+(?P<title>\S[^\n]*?)|<(?P<tag>[A-Za-z][\w-]*)>|"

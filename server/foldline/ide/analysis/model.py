@@ -7,13 +7,11 @@ dataclasses.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Span(NamedTuple):

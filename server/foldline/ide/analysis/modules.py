@@ -6,17 +6,14 @@ import os
 import re
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foldline import prompts
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import PROMPT_MODULE_BYTES
 from foldline.backends.files.reader import read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LIBRARY = prompts.__name__
 LIBRARY_WORD = LIBRARY.partition(".")[0]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import PROMPT_MODULE_BYTES
 from foldline.backends.files.reader import read_bytes
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 LIBRARY_WORD = b"foldline"
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from foldline.ide.analysis import names
+from foldline.ide.analysis.evaluator import Evaluator
 from foldline.ide.analysis.model import SourceSpan, Visibility
-from foldline.ide.analysis.scopes import ModuleScope
+from foldline.ide.analysis.module_analysis import CallSite
+from foldline.ide.analysis.scopes import ModuleScope, Scope
 from foldline.ide.analysis.section_tree import span_of
-from foldline.ide.analysis.syntax import Attribute, Conditional, Constant, Name
+from foldline.ide.analysis.syntax import Attribute, Conditional, Constant, Expression, Name
 from foldline.ide.analysis.values import (
+    Argument,
     Dataclass,
     External,
     InstanceValue,
@@ -21,34 +25,25 @@ from foldline.ide.analysis.values import (
     SectionValue,
     Text,
     ToolValue,
+    Value,
 )
-from foldline.ide.checks.certain import LITERALS, certain, is_path, signature_of
+from foldline.ide.checks.certain import LITERALS, Certain, certain, is_path, signature_of
 from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import (
     Change,
     Fix,
     LazyDiagnostic,
+    Repair,
     at_node,
     changes,
     replacement,
 )
+from foldline.ide.checks.signatures import Constructor
 from foldline.prompts import refusals
 from foldline.prompts.errors import near_names
 from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.prompts.sections.section import KEY_RULE
 from foldline.prompts.visibility import selector_refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from foldline.ide.analysis.evaluator import Evaluator
-    from foldline.ide.analysis.module_analysis import CallSite
-    from foldline.ide.analysis.scopes import Scope
-    from foldline.ide.analysis.syntax import Expression
-    from foldline.ide.analysis.values import Argument, Value
-    from foldline.ide.checks.certain import Certain
-    from foldline.ide.checks.diagnostic import Repair
-    from foldline.ide.checks.signatures import Constructor
 
 _NO_SECTIONS = LITERALS | {"PromptTemplate", "Prompt", "Tool", "function", "type"}
 _NO_TOOLS = LITERALS | {"PromptTemplate", "Prompt", "function", "type"}

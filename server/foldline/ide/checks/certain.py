@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from inspect import Parameter as SignatureParameter
 from inspect import Signature
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from foldline.ide.analysis.scopes import BodyScope
-from foldline.ide.analysis.syntax import Call, Dictionary, Display, Name, String
+from foldline.ide.analysis.evaluator import Evaluator
+from foldline.ide.analysis.scopes import BodyScope, Scope
+from foldline.ide.analysis.syntax import (
+    Call,
+    Dictionary,
+    Display,
+    Expression,
+    Name,
+    Parameter,
+    String,
+)
 from foldline.ide.analysis.values import (
     ClassValue,
     External,
@@ -24,15 +34,8 @@ from foldline.ide.analysis.values import (
     TemplateValue,
     Text,
     ToolValue,
+    Value,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from foldline.ide.analysis.evaluator import Evaluator
-    from foldline.ide.analysis.scopes import Scope
-    from foldline.ide.analysis.syntax import Expression, Parameter
-    from foldline.ide.analysis.values import Value
 
 LITERALS = frozenset({"NoneType", "bool", "int", "float", "str", "list", "tuple", "set", "dict"})
 """Types of literals: nothing of them can be called, and nothing of them is a section."""

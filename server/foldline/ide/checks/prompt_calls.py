@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.calls import SECTION_PARAMS, section_params
-from foldline.ide.analysis.model import Visibility
+from foldline.ide.analysis.evaluator import Evaluator
+from foldline.ide.analysis.model import StaticSection, Visibility
+from foldline.ide.analysis.module_analysis import CallSite
 from foldline.ide.analysis.params import dataclass_of, params_of
+from foldline.ide.analysis.scopes import Scope
 from foldline.ide.analysis.section_tree import in_template, sections_of, sections_with_paths
-from foldline.ide.analysis.syntax import Attribute, Call, Dictionary, Name
+from foldline.ide.analysis.syntax import Attribute, Call, Dictionary, Expression, Name
 from foldline.ide.analysis.values import (
     TEXT_KINDS,
     ClassValue,
@@ -23,12 +26,15 @@ from foldline.ide.analysis.values import (
     SectionValue,
     TemplateValue,
     Text,
+    Value,
 )
 from foldline.ide.checks.argument_values import is_summary, visibility_repairs
 from foldline.ide.checks.certain import LITERALS, certain
 from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import (
     LazyDiagnostic,
+    LazyLocation,
+    Repair,
     alternatives,
     at_node,
     changes,
@@ -40,17 +46,6 @@ from foldline.prompts import ChaptersExpansionPolicy, refusals
 from foldline.prompts.errors import near_names
 from foldline.prompts.forms import binding
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from foldline.ide.analysis.evaluator import Evaluator
-    from foldline.ide.analysis.model import StaticSection
-    from foldline.ide.analysis.module_analysis import CallSite
-    from foldline.ide.analysis.scopes import Scope
-    from foldline.ide.analysis.syntax import Expression
-    from foldline.ide.analysis.values import Value
-    from foldline.ide.checks.diagnostic import LazyLocation, Repair
 
 _METHODS = frozenset({"bind", "render", "evaluate", "expand_chapters"})
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from foldline import prompts
+from foldline.ide.analysis.evaluator import Evaluator
 from foldline.ide.analysis.instances import CLASSES, SECTION_KINDS, lineage_of
+from foldline.ide.analysis.module_analysis import CallSite
 from foldline.ide.analysis.section_tree import below, in_template, span_of
-from foldline.ide.analysis.syntax import Attribute, FunctionDefinition, Starred
+from foldline.ide.analysis.syntax import (
+    Attribute,
+    ClassDefinition,
+    FunctionDefinition,
+    Keyword,
+    Starred,
+)
 from foldline.ide.analysis.values import (
     ClassValue,
     Dataclass,
@@ -21,12 +30,14 @@ from foldline.ide.analysis.values import (
     Specialised,
     TemplateValue,
     ToolValue,
+    Value,
 )
 from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import (
     Change,
     Fix,
     LazyDiagnostic,
+    Repair,
     at_node,
     did_you_mean,
     replacement,
@@ -34,15 +45,6 @@ from foldline.ide.checks.diagnostic import (
 from foldline.prompts import Tool
 from foldline.prompts.errors import near_names
 from foldline.prompts.sections.cloning import RUNTIME
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from foldline.ide.analysis.evaluator import Evaluator
-    from foldline.ide.analysis.module_analysis import CallSite
-    from foldline.ide.analysis.syntax import ClassDefinition, Keyword
-    from foldline.ide.analysis.values import Value
-    from foldline.ide.checks.diagnostic import Repair
 
 _CHANGES_ARGUMENTS = frozenset({"set_arguments", "select", "constructor_arguments"})
 

@@ -7,22 +7,24 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from foldline.ide.analysis.model import LineTable, SourceSpan, Span
-from foldline.ide.analysis.syntax import Assign, ClassDefinition, Compound, FunctionDefinition
+from foldline.ide.analysis.module_analysis import ModuleAnalysis
+from foldline.ide.analysis.syntax import (
+    Assign,
+    ClassDefinition,
+    Compound,
+    FunctionDefinition,
+    Statement,
+)
+from foldline.ide.analysis.top_level import TopLevel
 from foldline.ide.checks.codes import Code, Severity
 from foldline.ide.checks.diagnostic import Change, Diagnostic, Fix, did_you_mean
 from foldline.prompts import errors
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
-    from foldline.ide.analysis.module_analysis import ModuleAnalysis
-    from foldline.ide.analysis.syntax import Statement
-    from foldline.ide.analysis.top_level import TopLevel
 
 COUNTED = frozenset(
     {Code.TOKEN_BUDGET, Code.UNPROVEN_BUDGET, Code.FOLDING_COSTS_MORE, Code.CACHE_ORDER}

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import LineTable, SourceSpan
+from foldline.ide.analysis.module_analysis import ModuleAnalysis
 from foldline.ide.analysis.section_tree import in_template, span_of
 from foldline.ide.analysis.syntax import Subscript
 from foldline.ide.analysis.values import (
     ROOTS,
     ClassValue,
     Dataclass,
+    Item,
     Items,
     SectionValue,
+    TemplateValue,
     Text,
     ToolValue,
 )
@@ -30,12 +33,6 @@ from foldline.ide.checks.diagnostic import (
 )
 from foldline.prompts import refusals
 from foldline.prompts.roles import Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from foldline.ide.analysis.module_analysis import ModuleAnalysis
-    from foldline.ide.analysis.values import Item, TemplateValue
 
 
 def check_template(template: TemplateValue) -> Iterator[LazyDiagnostic]:

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
-from foldline.ide.analysis.placeholders import ITEMS, roles_of, texts_of
+from foldline.ide.analysis.model import SourceSpan
+from foldline.ide.analysis.module_analysis import ModuleAnalysis, StatementFacts
+from foldline.ide.analysis.placeholders import ITEMS, Placeholder, TemplateText, roles_of, texts_of
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.syntax import Call, Name
 from foldline.ide.analysis.values import (
     LIST_KINDS,
     TEXT_KINDS,
     Dataclass,
+    Field,
     InstanceValue,
     Items,
     Nothing,
+    SectionValue,
     Unknown,
     kept,
 )
 from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import (
     LazyDiagnostic,
+    Repair,
     at_node,
     at_placeholder,
     at_text,
@@ -33,15 +38,6 @@ from foldline.prompts import errors, foreign_syntax
 from foldline.prompts.forms import field_forms
 from foldline.prompts.sections import composition
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from foldline.ide.analysis.model import SourceSpan
-    from foldline.ide.analysis.module_analysis import ModuleAnalysis, StatementFacts
-    from foldline.ide.analysis.placeholders import Placeholder, TemplateText
-    from foldline.ide.analysis.values import Field, SectionValue
-    from foldline.ide.checks.diagnostic import Repair
 
 
 def check_foreign_syntax(text: TemplateText) -> Iterator[LazyDiagnostic]:

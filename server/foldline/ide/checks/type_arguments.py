@@ -5,15 +5,17 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
+from collections.abc import Iterator
 from dataclasses import make_dataclass
-from typing import TYPE_CHECKING
 
 from foldline.ide.analysis import names
+from foldline.ide.analysis.evaluator import Evaluator
 from foldline.ide.analysis.field_types import hint_of
 from foldline.ide.analysis.instances import SECTION_KINDS
+from foldline.ide.analysis.module_analysis import CallSite
 from foldline.ide.analysis.params import dataclass_of, params_of
-from foldline.ide.analysis.scopes import ModuleScope
-from foldline.ide.analysis.syntax import String
+from foldline.ide.analysis.scopes import ModuleScope, Scope
+from foldline.ide.analysis.syntax import Expression, Node, String
 from foldline.ide.analysis.values import (
     ClassValue,
     Dataclass,
@@ -22,26 +24,17 @@ from foldline.ide.analysis.values import (
     Specialised,
     Text,
     Unknown,
+    Value,
 )
 from foldline.ide.checks.certain import certain
 from foldline.ide.checks.codes import Code
-from foldline.ide.checks.diagnostic import LazyDiagnostic, at_node, replacement
+from foldline.ide.checks.diagnostic import LazyDiagnostic, Repair, at_node, replacement
+from foldline.ide.checks.signatures import Constructor
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.field_forms import Unresolved
 from foldline.prompts.forms.fields import union_members
 from foldline.prompts.output.schema import schema_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from foldline.ide.analysis.evaluator import Evaluator
-    from foldline.ide.analysis.module_analysis import CallSite
-    from foldline.ide.analysis.scopes import Scope
-    from foldline.ide.analysis.syntax import Expression, Node
-    from foldline.ide.analysis.values import Value
-    from foldline.ide.checks.diagnostic import Repair
-    from foldline.ide.checks.signatures import Constructor
 
 
 def check_type_arguments(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.instances import SECTION_KINDS, lineage_of
-from foldline.ide.analysis.module_analysis import expressions
+from foldline.ide.analysis.model import SourceSpan
+from foldline.ide.analysis.module_analysis import ModuleAnalysis, expressions
 from foldline.ide.analysis.params import dataclass_of, params_of
 from foldline.ide.analysis.placeholders import roles_of
+from foldline.ide.analysis.project import Project
+from foldline.ide.analysis.scopes import Scope
 from foldline.ide.analysis.section_tree import in_template, span_of
 from foldline.ide.analysis.syntax import (
     Assign,
@@ -22,18 +25,22 @@ from foldline.ide.analysis.syntax import (
     ClassDefinition,
     Compound,
     Evaluate,
+    Expression,
     FunctionDefinition,
     Lambda,
     Name,
     Return,
+    Statement,
 )
 from foldline.ide.analysis.values import (
     ClassValue,
     Dataclass,
     External,
+    Field,
     FunctionValue,
     InstanceValue,
     LambdaValue,
+    SectionValue,
 )
 from foldline.ide.checks.diagnostic import Change
 from foldline.ide.errors import RenameRefused
@@ -50,16 +57,6 @@ from foldline.ide.features.keys import (
 from foldline.prompts.sections import task
 from foldline.prompts.sections.section import KEY_PATTERN, KEY_RULE
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from foldline.ide.analysis.model import SourceSpan
-    from foldline.ide.analysis.module_analysis import ModuleAnalysis
-    from foldline.ide.analysis.project import Project
-    from foldline.ide.analysis.scopes import Scope
-    from foldline.ide.analysis.syntax import Expression, Statement
-    from foldline.ide.analysis.values import Field, SectionValue
 
 _WITH_PARAMS = frozenset(
     {"derive", "is_enabled", "render_body", "render_summary", "visibility_for"}

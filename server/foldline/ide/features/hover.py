@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from foldline.ide import cost_texts
-from foldline.ide.analysis.model import Span, Visibility
+from foldline.ide.analysis.model import SourceSpan, Span, Visibility
+from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
 from foldline.ide.analysis.section_tree import span_of
-from foldline.ide.analysis.static_render import summarized_sections
-from foldline.ide.analysis.values import Dataclass, Nothing
+from foldline.ide.analysis.static_render import StaticBlock, summarized_sections
+from foldline.ide.analysis.values import Dataclass, Field, Nothing, SectionValue
 from foldline.ide.features.completion import description_of
-from foldline.ide.features.keys import field_at, key_at, placeholder_at, sections_at
+from foldline.ide.features.keys import PlaceholderAt, field_at, key_at, placeholder_at, sections_at
+from foldline.ide.render.render import Block
 from foldline.ide.render.static_request import StaticRequest, costed
+from foldline.ide.token_counter import TokenCounter
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from foldline.ide.analysis.model import SourceSpan
-    from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
-    from foldline.ide.analysis.static_render import StaticBlock
-    from foldline.ide.analysis.values import Field, SectionValue
-    from foldline.ide.features.keys import PlaceholderAt
-    from foldline.ide.render.render import Block
-    from foldline.ide.token_counter import TokenCounter
 
 _LONGEST_SUMMARY = 600
 _SHOWN = {

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from enum import StrEnum
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.calls import SECTION_PARAMS
-from foldline.ide.analysis.section_tree import in_template, sections_with_paths, span_of
-from foldline.ide.analysis.syntax import Dictionary, Display, String
+from foldline.ide.analysis.model import SourceSpan, Span
+from foldline.ide.analysis.module_analysis import CallSite, ModuleAnalysis
+from foldline.ide.analysis.placeholders import Placeholder, TemplateText
+from foldline.ide.analysis.section_tree import (
+    PlacedSection,
+    in_template,
+    sections_with_paths,
+    span_of,
+)
+from foldline.ide.analysis.source_map import MappedText
+from foldline.ide.analysis.syntax import Dictionary, Display, Expression, Name, String
 from foldline.ide.analysis.values import (
     Dataclass,
+    Field,
     InstanceValue,
     ModuleValue,
     PromptValue,
@@ -22,17 +32,6 @@ from foldline.ide.analysis.values import (
 )
 from foldline.prompts.sections import section as library
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from foldline.ide.analysis.model import SourceSpan, Span
-    from foldline.ide.analysis.module_analysis import CallSite, ModuleAnalysis
-    from foldline.ide.analysis.placeholders import Placeholder, TemplateText
-    from foldline.ide.analysis.section_tree import PlacedSection
-    from foldline.ide.analysis.source_map import MappedText
-    from foldline.ide.analysis.syntax import Expression, Name
-    from foldline.ide.analysis.values import Field
 
 KEY_CHARACTERS = library.KEY_CHARACTERS
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import Span
-from foldline.ide.analysis.module_analysis import expressions
+from foldline.ide.analysis.module_analysis import ModuleAnalysis, expressions
 from foldline.ide.analysis.placeholders import roles_of
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.syntax import Call, String
@@ -17,11 +17,6 @@ from foldline.ide.checks.sections import names_in
 from foldline.ide.features.keys import key_uses, placeholder_at, text_at
 from foldline.links import resolved
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from foldline.ide.analysis.module_analysis import ModuleAnalysis
 
 
 def foldings(analysis: ModuleAnalysis) -> tuple[Span, ...]:

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.checks.codes import Code, Severity, default_severity
 from foldline.ide.checks.diagnostic import Change, Diagnostic, Fix, Related
+from foldline.ide.folder import Folder
+from foldline.ide.instructions.document import InstructionFile, InstructionSection
 from foldline.ide.instructions.features import costs
 from foldline.ide.instructions.front_matter import faults
 from foldline.ide.instructions.mentions import mentions
 from foldline.ide.instructions.stack import switched_off
-from foldline.ide.instructions.stale import SECONDS, stale_mentions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from foldline.ide.folder import Folder
-    from foldline.ide.instructions.document import InstructionFile, InstructionSection
-    from foldline.ide.instructions.stale import StaleMention
-    from foldline.ide.token_counter import TokenCounter
+from foldline.ide.instructions.stale import SECONDS, StaleMention, stale_mentions
+from foldline.ide.token_counter import TokenCounter
 
 _SHORTEST_REPEATED = 40
 """Sections with less text in common are alike by chance: `See above.`"""

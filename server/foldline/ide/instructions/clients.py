@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from foldline.backends.base.near_names import near_names
 from foldline.backends.files.reader import read_toml
 from foldline.ide.errors import ToolRefused
 from foldline.ide.structuring import structure
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 @record

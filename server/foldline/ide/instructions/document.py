@@ -6,24 +6,20 @@ import json
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path, PurePath
+from typing import NamedTuple
 
 from foldline.backends.base.near_names import near_names
 from foldline.backends.files.reader import read_text
-from foldline.backends.parsers.markdown import Range, read_markdown
+from foldline.backends.parsers.markdown import Markdown, Range, read_markdown
 from foldline.ide.analysis.model import Span
 from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.files import LARGEST, has_front_matter
 from foldline.ide.render.render import Block, Opening, Render, Replaced, Segment
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from pathlib import Path, PurePath
-
-    from foldline.backends.parsers.markdown import Markdown
 
 START = "start"
 """The key of what stands above the first heading."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 - Resolved where it's made JSON.
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from foldline.backends.errors import PathError
 from foldline.backends.files.reader import read_text
@@ -18,18 +18,14 @@ from foldline.ide.analysis.model import (
     StaticSection,
     Visibility,
 )
+from foldline.ide.folder import Folder
+from foldline.ide.instructions.document import InstructionFile, InstructionSection
 from foldline.ide.instructions.files import LARGEST
 from foldline.ide.instructions.front_matter import SKILL, fields
+from foldline.ide.render.render import Block, Render
 from foldline.ide.render.token_costs import with_costs
+from foldline.ide.token_counter import TokenCounter
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from foldline.ide.folder import Folder
-    from foldline.ide.instructions.document import InstructionFile, InstructionSection
-    from foldline.ide.render.render import Block, Render
-    from foldline.ide.token_counter import TokenCounter
 
 
 @record(slots=False)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import PurePath
+from typing import NamedTuple
 from unicodedata import normalize
 
 from foldline.backends.base.near_names import near_names
@@ -15,12 +17,7 @@ from foldline.backends.files.globs import alternatives
 from foldline.backends.files.limits import IGNORE_PATTERN_CHARACTERS
 from foldline.backends.parsers.markdown import Range
 from foldline.ide.checks.codes import Code
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import PurePath
-
-    from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.instructions.document import InstructionFile
 
 SKILL = "SKILL.md"
 # https://agentskills.io/specification

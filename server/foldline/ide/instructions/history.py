@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from foldline.backends.base.languages import is_indexed
 from foldline.backends.parsers.language_tables import LANGUAGES
 from foldline.ide.errors import RevisionError
 from foldline.ide.instructions.targets import Tree, defined_in
 from foldline.ide.render.revisions import contents_in, run_git
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
 
 _LARGEST_FILE = 1_000_000
 _MOST_BLOBS = 200

@@ -6,31 +6,25 @@ import posixpath
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache, partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from foldline.backends.errors import PathError
+from foldline.backends.files.base import FileBackend
 from foldline.backends.files.reader import read_json, read_toml
 from foldline.backends.outlines.syntax import ParseRefusedError
-from foldline.ide.instructions.clients import all_clients
-from foldline.ide.instructions.document import instruction_file
-from foldline.ide.instructions.front_matter import fields, globs_of, matches
+from foldline.ide.folder import Folder
+from foldline.ide.instructions.clients import Client, Rule, all_clients
+from foldline.ide.instructions.document import InstructionFile, instruction_file
+from foldline.ide.instructions.front_matter import Field, fields, globs_of, matches
 from foldline.ide.render.token_costs import bytes_of
 from foldline.ide.token_counter import TokenCounter
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from foldline.backends.files.base import FileBackend
-    from foldline.ide.folder import Folder
-    from foldline.ide.instructions.clients import Client, Rule
-    from foldline.ide.instructions.document import InstructionFile
-    from foldline.ide.instructions.front_matter import Field
 
 _IMPORT = re.compile(r"(?<!\S)@([^\s`]+)")
 _ALL = frozenset({"*", "**", "**/*"})

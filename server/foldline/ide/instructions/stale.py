@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from difflib import SequenceMatcher
 from itertools import islice, takewhile
 from math import inf
 from posixpath import basename, dirname, join, splitext
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from foldline.backends import SmartFileAccess
 from foldline.backends.base.languages import CODE
 from foldline.backends.base.near_names import near_names
 from foldline.backends.errors import BackendError
 from foldline.ide.errors import RevisionError
-from foldline.ide.instructions.history import history_of
-from foldline.ide.instructions.mentions import Kind
+from foldline.ide.instructions.history import Commit, History, history_of
+from foldline.ide.instructions.mentions import Kind, Mention
 from foldline.ide.instructions.targets import Targets, defined_in, defines, is_of_tests
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from foldline.backends import SmartFileAccess
-    from foldline.ide.instructions.history import Commit, History
-    from foldline.ide.instructions.mentions import Mention
 
 log = logging.getLogger(__name__)
 SECONDS = 20.0

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from foldline.backends.errors import PathError
 from foldline.ide.operations import OPERATIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _NAMES = re.compile(rf"\b(?:{'|'.join(op.tool for op in OPERATIONS if op.tool)})\b")
 

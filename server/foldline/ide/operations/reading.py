@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from foldline.backends.base.reading import read, unknown
 from foldline.ide.errors import ArgumentsError
-from foldline.ide.operations.operation import Role, parameters_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from foldline.ide.operations.operation import Argument
+from foldline.ide.operations.operation import Argument, Role, parameters_of
 
 ArgumentsT = TypeVar("ArgumentsT")
 

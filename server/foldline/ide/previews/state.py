@@ -1,6 +1,6 @@
 """The state of a preview, as clients are sent it."""
 
-# ruff: noqa: N815, TC001, TC003  # Names on the wire, and types that structuring looks up.
+# ruff: noqa: N815  # Names on the wire, and types that structuring looks up.
 
 from __future__ import annotations
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.previews.state import PreviewState
-from foldline.ide.prompts.actions import ACTIONS
+from foldline.ide.prompts.actions import ACTIONS, Action
 from foldline.ide.prompts.arguments import action_of, arguments_of, key_argument
 from foldline.ide.prompts.perform import perform
 from foldline.ide.structuring import structure
+from foldline.ide.workspace import Workspace
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from foldline.ide.prompts.actions import Action
-    from foldline.ide.workspace import Workspace
 
 
 @record(kw_only=True)

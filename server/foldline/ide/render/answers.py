@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from foldline.ide.errors import ArgumentsError, RenderError
-from foldline.ide.render.render import Block
+from foldline.ide.render.render import AnswerT, Block
 from foldline.ide.structuring import structure
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from foldline.ide.render.render import AnswerT
 
 # As in RFC 7464. JSON holds none, so that an answer with its records is one line.
 RECORD = b"\x1e"

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from foldline.ide import cost_texts
-from foldline.ide.render.render import Kept, Render
+from foldline.ide.render.render import Block, Kept, Render, RenderedTool
 from foldline.ide.render.token_costs import kept
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from foldline.ide.render.render import Block, RenderedTool
 
 CONTEXT_LINES = 3
 MAX_NAMED = 5

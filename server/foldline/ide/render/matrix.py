@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
-from foldline.backends.formatting.parts import note, plain
+from foldline.backends.formatting.parts import Line, Part, note, plain
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import IdeError
+from foldline.ide.prompts.request import View
 from foldline.ide.render.diff import Side
 from foldline.ide.render.render import Answer, Block, Render, Tokens
+from foldline.ide.sources.source import PromptSource
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from foldline.backends.formatting.parts import Line, Part
-    from foldline.ide.prompts.request import View
-    from foldline.ide.sources.source import PromptSource
 
 SECONDS = 60.0
 """The most that all sets of a prompt may take together."""

@@ -15,15 +15,11 @@ use = "security"                       # the parameter set that a preview begins
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from foldline.ide.config import Nearest, nearest_table
-from foldline.ide.settings import Network  # noqa: TC001 - The reader resolves the annotations.
+from foldline.ide.settings import Network
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 # The table in `[tool.foldline]`.
 TABLE = "preview"

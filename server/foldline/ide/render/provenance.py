@@ -25,7 +25,7 @@ from foldline.ide.analysis.values import (
     Text,
     kept,
 )
-from foldline.ide.render.render import Location  # noqa: TC001  # Structuring looks it up.
+from foldline.ide.render.render import Location  # Structuring looks it up.
 from foldline.ide.uris import uri_of_file
 from foldline.prompts.sections.examples import REASONING
 from foldline.prompts.sections.task import TASK_BLOCKS

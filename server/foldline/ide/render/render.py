@@ -7,7 +7,7 @@ shape for clients. A field that is `set_later` isn't the worker's.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence  # noqa: TC003  # Structuring looks it up.
+from collections.abc import Mapping, Sequence  # Structuring looks it up.
 from dataclasses import replace
 from itertools import accumulate
 from operator import attrgetter

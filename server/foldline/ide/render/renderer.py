@@ -12,25 +12,20 @@ import signal
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foldline.backends.base.caches import private_folder
 from foldline.backends.base.processes import started
 from foldline.backends.base.waiting import PROMPTS, QUICK, in_thread
 from foldline.ide.errors import ArgumentsError, RenderError
 from foldline.ide.render.answers import AnswerReader
-from foldline.ide.render.interpreter import used
+from foldline.ide.render.interpreter import Interpreter, used
+from foldline.ide.render.render import AnswerT, UsedInterpreter
 from foldline.records import record
 from foldline.version import VERSION
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from foldline.ide.render.interpreter import Interpreter
-    from foldline.ide.render.render import AnswerT, UsedInterpreter
 
 log = logging.getLogger(__name__)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
-from foldline.ide.render.render import IfOpened
+from foldline.ide.render.render import Block, IfOpened, Opening, Render
 from foldline.ide.render.token_costs import sent
+from foldline.ide.token_counter import TokenCounter
 from foldline.prompts import Stability
 from foldline.prompts.cache.cache_plan import (
     TOOLS,
     BlockStability,
+    CachePlan,
     CacheRules,
     UncountedSpan,
     common_beginning,
@@ -19,13 +21,6 @@ from foldline.prompts.cache.cache_plan import (
     span_of_schema,
     spans_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from foldline.ide.render.render import Block, Opening, Render
-    from foldline.ide.token_counter import TokenCounter
-    from foldline.prompts.cache.cache_plan import CachePlan
 
 __all__ = ["Request", "common_beginning"]
 

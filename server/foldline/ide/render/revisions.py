@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import posixpath
 import subprocess
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 from foldline.backends.base.untrusted import find_on_path, outside_environment
 from foldline.backends.base.waiting import in_thread
@@ -17,15 +17,11 @@ from foldline.backends.errors import PathError
 from foldline.backends.files.reader import read_bytes
 from foldline.backends.formatting.visible import is_text
 from foldline.ide.errors import IdeError, RevisionError
+from foldline.ide.prompts.request import View
 from foldline.ide.render.diff import Side
 from foldline.ide.render.values import SUFFIXES, find_sources
+from foldline.ide.sources.source import PromptSource
 from foldline.links import resolved
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Set
-
-    from foldline.ide.prompts.request import View
-    from foldline.ide.sources.source import PromptSource
 
 GIT_SECONDS = 10.0
 MAX_FILES = 2000

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.near_names import near_names
 from foldline.ide.errors import NoPrompt, PromptRefused
-from foldline.ide.render.render import IfOpened  # noqa: TC001 - Structuring looks it up.
+from foldline.ide.render.render import IfOpened
 from foldline.records import record
 
 if TYPE_CHECKING:

@@ -5,23 +5,19 @@ They answer where the source alone shows a section: code decides neither its tex
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from foldline.ide.analysis.model import Visibility
+from foldline.ide.analysis.module_analysis import PromptFacts
+from foldline.ide.analysis.static_render import SectionSource, StaticBlock
 from foldline.ide.errors import ToolRefused, Untrusted
+from foldline.ide.prompts.request import View
 from foldline.ide.render.static import query_prompt
+from foldline.ide.snapshot import Snapshot
+from foldline.ide.sources.source import PromptSource
 from foldline.prompts import errors
+from foldline.prompts.layout.layout import Place
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from foldline.ide.analysis.module_analysis import PromptFacts
-    from foldline.ide.analysis.static_render import SectionSource, StaticBlock
-    from foldline.ide.prompts.request import View
-    from foldline.ide.snapshot import Snapshot
-    from foldline.ide.sources.source import PromptSource
-    from foldline.prompts.layout.layout import Place
 
 Path = tuple[str, ...]
 

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, make_dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
 
+from foldline.ide.analysis.evaluator import Evaluator
 from foldline.ide.analysis.field_types import hint_of
 from foldline.ide.analysis.model import Visibility
+from foldline.ide.analysis.module_analysis import PromptFacts
 from foldline.ide.analysis.params import dataclass_of
 from foldline.ide.analysis.stability import block_stability
-from foldline.ide.analysis.static_render import SummarizedBlock, render, render_opened
+from foldline.ide.analysis.static_render import StaticBlock, SummarizedBlock, render, render_opened
+from foldline.ide.analysis.syntax import ClassDefinition
 from foldline.ide.analysis.values import (
     ClassValue,
     External,
     Nothing,
     PromptValue,
     Specialised,
+    TemplateValue,
     Text,
     ToolValue,
+    Value,
     kept,
 )
 from foldline.ide.prompts.request import IN_EDITOR
 from foldline.ide.render.render import (
     STATIC,
     Block,
+    Location,
     Opening,
     Output,
     Render,
@@ -35,6 +41,7 @@ from foldline.ide.render.render import (
     Segment,
 )
 from foldline.ide.render.token_costs import with_costs
+from foldline.ide.token_counter import TokenCounter
 from foldline.prompts import PromptTemplate
 from foldline.prompts.disclosure.disclosure import build_expansion_instructions, disclosure_tools
 from foldline.prompts.errors import PromptError
@@ -45,17 +52,6 @@ from foldline.prompts.sections.task import TASK_BLOCKS
 from foldline.prompts.tool_calls import described, parameters_schema
 from foldline.prompts.wording import ENGLISH
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from foldline.ide.analysis.evaluator import Evaluator
-    from foldline.ide.analysis.module_analysis import PromptFacts
-    from foldline.ide.analysis.static_render import StaticBlock
-    from foldline.ide.analysis.syntax import ClassDefinition
-    from foldline.ide.analysis.values import TemplateValue, Value
-    from foldline.ide.render.render import Location
-    from foldline.ide.token_counter import TokenCounter
 
 _UNKNOWN = make_dataclass("Unknown", ())
 

@@ -8,18 +8,20 @@ gets its error. The sums are of blocks: a tokenizer may save a few where it read
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from foldline.ide import cost_texts
-from foldline.ide.render.render import BlockTokens, Kept, Tokens
-from foldline.ide.token_counter import token_counter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from foldline.ide.render.render import Block, Location, Render, RenderedTool
-    from foldline.ide.token_counter import TokenCounter
+from foldline.ide.render.render import (
+    Block,
+    BlockTokens,
+    Kept,
+    Location,
+    Render,
+    RenderedTool,
+    Tokens,
+)
+from foldline.ide.token_counter import TokenCounter, token_counter
 
 
 def with_costs(

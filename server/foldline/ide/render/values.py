@@ -7,23 +7,19 @@ What a project declares (`options`), and the files beside the module: `review.pr
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from foldline.backends.errors import MalformedFileError, PathError
 from foldline.backends.files.limits import VALUES_BYTES
 from foldline.backends.files.reader import json_of, read_text, toml_of
 from foldline.ide.errors import ValuesError
-from foldline.ide.render.options import read_preview_options
+from foldline.ide.render.options import PreviewTable, PromptTable, read_preview_options
 from foldline.ide.settings import Network
 from foldline.links import resolved
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from foldline.ide.render.options import PreviewTable, PromptTable
 
 DEFAULT_SET = "default"
 SETS = "sets"

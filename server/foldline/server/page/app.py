@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import (
     FileResponse,
     JSONResponse,
@@ -25,6 +27,7 @@ from foldline.backends.base.reading import Between
 from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.operations.operation import Doc, Role
+from foldline.ide.previews.previews import Previews
 from foldline.ide.prompts.actions import ACTIONS, Action, FindOrigin
 from foldline.ide.prompts.controls import Controls
 from foldline.ide.render.provenance import TextOrigin
@@ -36,13 +39,6 @@ from foldline.server.page.feed import Feed, Update
 from foldline.server.page.guard import Guard
 from foldline.server.page.markdown import tokens_of, with_markdown
 from foldline.server.page.token_store import TokenStore
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-
-    from starlette.requests import Request
-
-    from foldline.ide.previews.previews import Previews
 
 FILES = Path(__file__).parent / "files"
 SHOWN_FILES = {"page.js": "text/javascript", "page.css": "text/css", "icon.svg": "image/svg+xml"}

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from foldline.ide.previews.state import PreviewState
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from foldline.ide.previews.state import PreviewState
 
 
 @record

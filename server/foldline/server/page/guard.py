@@ -7,13 +7,9 @@ its host, and its `Origin` and `Sec-Fetch-Site` headers, if present, must name t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY_BYTES = 1 << 14
 METHODS = ("GET", "POST")

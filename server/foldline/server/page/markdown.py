@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from markdown_it import MarkdownIt
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from markdown_it.token import Token
+from markdown_it.token import Token
 
 _OPTIONS = {"html": False, "linkify": False, "typographer": False}
 # What stands as `&lt;` is sent as `&lt;`.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from base64 import b64encode
+from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from foldline.backends.errors import PathError
 from foldline.backends.files.reader import read_text
@@ -20,9 +21,6 @@ from foldline.ide.render.matrix import matrix_of
 from foldline.ide.render.render import Render
 from foldline.ide.structuring import unstructured
 from foldline.server.page.markdown import with_markdown
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FILES = Path(__file__).parent / "files"
 LARGEST = 1 << 28

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
 from starlette.middleware.cors import CORSMiddleware
 
 from foldline.agent.mcp.http.gate import PATH, Gate
+from foldline.agent.mcp.http.health import Health
 from foldline.agent.mcp.http.measures import HttpMeasures, McpMeasures
+from foldline.agent.mcp.http.options import HttpOptions
 from foldline.agent.mcp.http.signed import seals
-
-if TYPE_CHECKING:
-    from mcp.server.lowlevel import Server
-    from starlette.applications import Starlette
-
-    from foldline.agent.mcp.http.health import Health
-    from foldline.agent.mcp.http.options import HttpOptions
 
 
 def create_app(

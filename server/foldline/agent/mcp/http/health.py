@@ -5,20 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from foldline.backends.base.waiting import STATUS, in_thread
 from foldline.backends.files.repository import revision_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from starlette.requests import Request
 
 log = logging.getLogger(__name__)
 

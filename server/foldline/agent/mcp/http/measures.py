@@ -11,35 +11,31 @@ import logging
 import os
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psutil
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from opentelemetry import metrics, trace
 from opentelemetry.metrics import Observation
 from opentelemetry.propagate import extract
 from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.types import Scope
 
 from foldline.agent.mcp.calls import refusal
 from foldline.agent.mcp.http.gate import IDENTITY, PATH, UNANSWERED
+from foldline.backends import SmartFileAccess
 from foldline.backends.base.waiting import LONG, PROMPTS, QUICK, WALKS
 from foldline.backends.errors import cut
 from foldline.backends.lsp.lifecycle import tree_memory
+from foldline.ide.workspace import Workspace
 from foldline.version import VERSION
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-    from mcp.server.lowlevel import Server
-    from starlette.requests import Request
-    from starlette.types import Scope
-
-    from foldline.backends import SmartFileAccess
-    from foldline.ide.workspace import Workspace
 
 log = logging.getLogger(__name__)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import ipaddress
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from foldline.agent.mcp.http.gate import HOST
@@ -13,12 +16,6 @@ from foldline.agent.refusals import Refused
 from foldline.backends.errors import BackendError
 from foldline.backends.files.reader import read_text
 from foldline.records import record
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-    from ipaddress import IPv4Network, IPv6Network
-    from pathlib import Path
 
 SECRET = "FOLDLINE_HTTP_SECRET"
 """The environment variable with the secrets that replicas share, separated by spaces."""

@@ -10,21 +10,18 @@ import socket
 import sys
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from foldline.agent.folders import open_folders
 from foldline.agent.mcp.http.app import create_app
 from foldline.agent.mcp.http.gate import PATH
 from foldline.agent.mcp.http.health import Health
 from foldline.agent.mcp.http.measures import observe
+from foldline.agent.mcp.http.options import HttpOptions
 from foldline.agent.mcp.server import AgentServer
+from foldline.agent.mcp.stdio import Options
 from foldline.agent.refusals import Refused
 from foldline.backends.base.waiting import in_thread
 from foldline.server.http_server import BoundedConnection, EmbeddedServer
-
-if TYPE_CHECKING:
-    from foldline.agent.mcp.http.options import HttpOptions
-    from foldline.agent.mcp.stdio import Options
 
 log = logging.getLogger(__name__)
 

@@ -10,11 +10,18 @@ from __future__ import annotations
 import json
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mcp_types as types
+from mcp.server.context import (
+    CallNext,
+    HandlerResult,
+    ServerMiddleware,
+    ServerRequestContext,
+)
 from mcp.server.request_state import (
     AESGCMRequestStateCodec,
     InvalidRequestState,
@@ -24,16 +31,6 @@ from mcp.server.request_state import (
 
 from foldline.agent.mcp.calls import refusal
 from foldline.agent.mcp.http.measures import identity_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mcp.server.context import (
-        CallNext,
-        HandlerResult,
-        ServerMiddleware,
-        ServerRequestContext,
-    )
 
 log = logging.getLogger(__name__)
 
