@@ -159,6 +159,22 @@ let t: name;
         ),
         ("a.kt", "fun Run() {}\nfun g() { Run() }\n", "1 definition\n2 call"),
         ("a.sh", "Run() { echo; }\nRun\n", "1 definition\n2 call"),
+        # Parameters that are members.
+        ("A.java", "record A(int Run) { int f(int Run) { return 1; } }\n", "1 definition\n1 write"),
+        ("a.cs", "record A(int Run);\nclass B(int x, T Run) {}\n", "1 definition\n2 definition"),
+        ("a.kt", "class A(val Run: T)\nclass B(\n  Run: T)\n", "1 definition\n3 read"),
+        ("a.scala", "class A(Run: T) { val x = Run }\n", "1 definition\n1 read"),
+        (
+            "a.php",
+            "<?php\nclass A { function __construct(private T $Run, $b) {\n$this->Run; } }\n",
+            "2 definition\n3 attribute",
+        ),
+        (
+            "a.ts",
+            "class A { constructor(public Run: T, readonly b = 1) { this.Run } }\n"
+            "class B { constructor(Run: T) {} }\n",
+            "1 definition\n1 attribute\n2 write",
+        ),
     ],
 )
 def test_definitions_and_calls_in_other_languages(path: str, source: str, expected: str) -> None:
@@ -213,6 +229,20 @@ def test_a_reference_knows_its_enclosing_symbol_and_columns() -> None:
         ("", 1, 7, 12),
         ("Thing.go", 3, 16, 21),
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "expected"),
+    [
+        ("a.php", "<?php\nclass A { function __construct(\n private T $x) {} }\n", "A"),
+        ("a.kt", "class A(val w: U, val x: T)\n", "A"),
+    ],
+)
+def test_a_member_among_parameters_stands_in_its_class(
+    path: str, source: str, expected: str
+) -> None:
+    (found,) = access_to({path: source}).find_references("x")
+    assert (found.kind, found.enclosing) == ("definition", expected)
 
 
 def test_unicode_identifiers_are_whole_words() -> None:

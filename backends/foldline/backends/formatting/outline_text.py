@@ -336,10 +336,12 @@ class _Form:
     def lines(self) -> list[Line]:
         """The lines."""
         shown = {"docstring": _DOCSTRING in self.levels, "imports": _IMPORTS in self.levels}
-        rows = self._render(self.symbols, self.headers.level)
+        rows = self._render(self.symbols, self.headers.level, self.headers.symbol)
         return [*self.headers.lines(**shown), *rows, *([note(self.remark)] if self.remark else [])]
 
-    def _render(self, symbols: Sequence[SymbolInfo], indent: int) -> list[Line]:
+    def _render(
+        self, symbols: Sequence[SymbolInfo], indent: int, outer: SymbolInfo | None
+    ) -> list[Line]:
         lines: list[Line] = []
         shown = [symbol for symbol in symbols if id(symbol) in self.levels]
         for in_rows, group in groupby(shown, key=lambda one: self.levels[id(one)] >= _Level.BRIEF):
@@ -356,8 +358,11 @@ class _Form:
                 # `int width, height;` has two symbols.
                 if before and _text_of(before) == _text_of(symbol) and not symbol.children:
                     continue
+                if outer and _is_parameter(symbol, outer):
+                    continue
+                outer = symbol if symbol.kind == SymbolKind.METHOD else outer
                 lines.append(self._row(symbol, indent))
-                lines += self._render(symbol.children, indent + 1)
+                lines += self._render(symbol.children, indent + 1, symbol)
         if not self.every and len(shown) < len(symbols):
             first = next(symbol.line for symbol in symbols if id(symbol) not in self.levels)
             hidden = f"… {len(symbols) - len(shown)} more from line {first} on"
@@ -384,6 +389,13 @@ class _Form:
     def _name(self, symbol: SymbolInfo) -> str:
         name = visible(shorten(symbol.name, _LONGEST_NAME))
         return f"{name} {symbol.line}" if self.levels[id(symbol)] >= _Level.LINE else name
+
+
+def _is_parameter(symbol: SymbolInfo, of: SymbolInfo) -> bool:
+    """Return whether a member stands in the signature of its class or constructor."""
+    parts = (f"({symbol.signature}", f", {symbol.signature}")
+    is_inside = symbol.line <= of.line_end and SymbolKind.VARIABLE == symbol.kind != of.kind
+    return is_inside and any(part in of.signature for part in parts)
 
 
 def _text_of(symbol: SymbolInfo) -> tuple[int, int, str]:

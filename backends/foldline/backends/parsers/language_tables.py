@@ -4,6 +4,7 @@ A table is a mapping from node types to rules. A rule names the kind of symbol, 
 name, and the field that holds its body; node types that only wrap definitions are looked through.
 A step of the way is a field's name, `<type>` for a child of that type, or `field*` for that field
 followed as deep as it goes (the declarators of C); behind `:` is its type, or 1 for the first.
+`?a|b` stays where one of these words is.
 
 Rules are written a row for each kind: `kind way body fallback: node types`. What is left out is
 `name` and `body`, of variables and types no body, and no name where there is none; `-` is nothing,
@@ -47,6 +48,8 @@ class LanguageTable:
     signature_fields: tuple[str, ...] = ()
     # What calls define, by the function's name: of a `name` of `*` each argument, else the first.
     calls: Mapping[str, Rule] = field(default_factory=dict)
+    # The ways to parameters that are members, by the types of classes and constructors.
+    members: Mapping[str, str] = field(default_factory=dict)
     # Finds where functions inside functions may start.
     inner: re.Pattern[bytes] | None = None
 
@@ -212,8 +215,11 @@ LANGUAGES = (
         "method: method_declaration constructor_declaration compact_constructor_declaration",
         "method name -: annotation_type_element_declaration",
         "variable declarator.name: field_declaration constant_declaration",
+        "variable: formal_parameter",
+        "variable <variable_declarator>.name: spread_parameter",
         "variable+: enum_constant",
         through="enum_body_declarations",
+        members={"record_declaration": "parameters"},
         imports="import_declaration",
         words="import ,static ",
     ),
@@ -252,10 +258,14 @@ LANGUAGES = (
         "variable name accessors: property_declaration event_declaration",
         "variable <variable_declaration>.<variable_declarator>.name: field_declaration "
         "event_field_declaration",
+        "variable: parameter",
         through="file_scoped_namespace_declaration declaration_list",
         imports="using_directive",
         words="global ,using ,static ",
         module="tree_sitter_c_sharp",
+        members=dict.fromkeys(
+            ("class_declaration", "struct_declaration", "record_declaration"), "<parameter_list>"
+        ),
     ),
     _language(
         "ruby",
@@ -292,11 +302,13 @@ LANGUAGES = (
         "method: method_declaration",
         "variable <const_element>.<name>: const_declaration",
         "variable <property_element>.name: property_declaration",
+        "variable: property_promotion_parameter",
         through="namespace_definition compound_statement if_statement else_clause",
         imports="namespace_use_declaration",
         words="use ",
         interpreters=("php",),
         function="language_php",
+        members={"method_declaration": "parameters"},
     ),
     _language(
         "kotlin",
@@ -308,7 +320,9 @@ LANGUAGES = (
         "variable <variable_declaration>.<identifier>: property_declaration",
         "type type: type_alias",
         "variable <identifier>: enum_entry",
+        "variable ?val|var.<identifier>: class_parameter",
         through="class_body enum_class_body",
+        members={"class_declaration": "<primary_constructor>.<class_parameters>"},
         imports="import",
         words="import ",
     ),
@@ -339,9 +353,11 @@ LANGUAGES = (
         "enum: enum_definition",
         "function: function_definition function_declaration",
         "variable pattern: val_definition var_definition",
+        "variable: class_parameter",
         "variable name: val_declaration var_declaration simple_enum_case full_enum_case",
         "type: type_definition",
         through="enum_case_definitions extension_definition package_clause template_body",
+        members={"class_definition": "<class_parameters>"},
         imports="import_declaration",
         words="import ",
     ),

@@ -12,7 +12,7 @@ from foldline.backends.parsers.outline_builder import Outline, OutlineBuilder
 from foldline.backends.parsers.strings import doc_above, fold_space, last_line, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from tree_sitter import Node
 
@@ -244,6 +244,9 @@ class _Walk:
             self._named.add(names[-1][1].start_byte)
         if body is not None and rule.opens and index >= 0:
             below.append(_Scope(body, index, rule.kind, None))
+        if way := self.table.members.get(node.type):
+            owner = index if rule.opens else scope.parent
+            below += (_Scope(one, owner, rule.kind, None) for one in _along(node, way.split(".")))
         return below
 
     def _types_inside(self, node: Node, scope: _Scope) -> list[_Scope]:
@@ -266,12 +269,10 @@ class _Walk:
         return kind
 
     def _names(self, node: Node, rule: Rule) -> list[tuple[str, Node]]:
-        nodes = [node]
         if rule.name == ("&",):  # resource "a" "b" {
             labels = [one for one in node.named_children if one.type in _LABELS]
             return [(".".join(self._text(one).strip('"') for one in labels), node)]
-        for step in rule.name:
-            nodes = [next_node for node in nodes for next_node in _follow(node, step)]
+        nodes = _along(node, rule.name)
         if rule.name == ("declarator*",):
             nodes = [] if self._ends_another(node) else [self._before_macro(one) for one in nodes]
         prefix = "operator" if rule.name == ("operator",) else ""
@@ -358,7 +359,17 @@ def _body(node: Node, field_name: str) -> Node | None:
     return node.child_by_field_name(field_name)
 
 
+def _along(node: Node, way: Iterable[str]) -> list[Node]:
+    nodes = [node]
+    for step in way:
+        nodes = [next_node for node in nodes for next_node in _follow(node, step)]
+    return nodes
+
+
 def _follow(node: Node, step: str) -> list[Node]:
+    if step.startswith("?"):
+        words = step[1:].split("|")
+        return [node] if any(child.type in words for child in node.children) else []
     if step.startswith("<"):
         kind, _, first = step[1:].partition(">")
         children = [child for child in node.named_children if child.type == kind]

@@ -93,6 +93,8 @@ _TEST = re.compile(
 )
 _COMPONENT = re.compile(rb"(?:\w+\.)?(?:memo|forwardRef|observer|defineComponent)\b")
 _NAMELESS = {"call_signature": "()", "construct_signature": "new"}
+# What makes a parameter of a constructor a member.
+_MAKES_MEMBER = frozenset({"accessibility_modifier", "override_modifier", "readonly"})
 _LONGEST_VALUE = 60
 _LONGEST_TITLE = 200
 
@@ -277,6 +279,13 @@ class _Walk:
             marks,
             node.end_point[0],
         )
+        parameters = node.child_by_field_name("parameters") if title == "constructor" else None
+        for one in parameters.named_children if parameters else ():
+            pattern = one.child_by_field_name("pattern")
+            if pattern and any(child.type in _MAKES_MEMBER for child in one.children):
+                text = self._signature(one, one, None, whole=True)
+                kind = SymbolKind.VARIABLE
+                self._add(scope.parent, self._text(pattern), kind, one, pattern, text)
         if body is not None and self._defines(body):
             self._waiting.append(_Scope(body, index, "function"))
 

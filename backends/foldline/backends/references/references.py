@@ -86,7 +86,7 @@ _MAKES_MACRO = re.compile(rb"\bmacro_rules\s*!\s*\Z")
 _LONGEST_BEFORE = 40
 # Of a longer macro, only the beginning is looked at.
 _LONGEST_MACRO = 10_000
-_MOST_ON_A_LINE = 8
+_MOST_ON_A_LINE = 16
 # How far above an identifier an import statement may stand.
 _IMPORT_DEPTH = 5
 # How many of the nodes around an identifier say how it is used: `a.b.c` has one for each dot.
@@ -386,7 +386,7 @@ def _is_called(name: str, language: str, token: str) -> bool:
 def _enclosing(symbols: tuple[SymbolInfo, ...], line: int, language: str, defined: str) -> str:
     """The qualified name of the innermost symbol around `line`; a definition is not in itself."""
     names: list[str] = []
-    level = symbols
+    level, outer = symbols, 0
     while True:
         after = bisect_right(level, line, key=attrgetter("line"))
         around = None
@@ -394,16 +394,17 @@ def _enclosing(symbols: tuple[SymbolInfo, ...], line: int, language: str, define
         for symbol in reversed(level[max(after - _MOST_ON_A_LINE, 0) : after]):
             if line > symbol.line_end or symbol.kind == SymbolKind.EXPORT:
                 continue
+            if outer == line and symbol.kind == SymbolKind.VARIABLE:
+                continue  # What else the line of `class A(val x: T)` has belongs to the class.
             is_it = defined and _is_called(symbol.name, language, defined)
             if symbol.name_line != line or not is_it:
                 around = symbol
                 break
-            if owner := symbol.name.rpartition(".")[0]:
-                return ".".join((*names, owner))
+            return ".".join((*names, symbol.name.rpartition(".")[0])).rstrip(".")
         if around is None:
             return ".".join(names)
         names.append(around.name)
-        level = around.children
+        level, outer = around.children, around.name_line
 
 
 def _kind(data: bytes, nodes: list[Node]) -> ReferenceKind:
