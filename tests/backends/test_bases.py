@@ -129,6 +129,7 @@ FORMS = {
             "describe({x}) {{ include M::{b} }}",
             "{n}.send(:include, {b}); {n}.extend M::{o}",
             "puts {x}; foo({x}, a: {x}); rescue_from {x}",
+            "expect(a).to include({x}); expect(a).not_to include {x}, M::{x}",
         ],
     ),
     "go": (

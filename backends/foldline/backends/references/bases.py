@@ -175,6 +175,8 @@ def types_in_source(path: str, language: str, data: bytes, *, guarded: bool = Fa
         if any(word.lstrip(b":") not in words for word, words in called):
             continue
         node, base = firsts.get("type"), firsts.get("base")
+        if "mixed" in firsts and _is_argument(firsts["mixed"]):
+            continue
         if node is None:
             loose.append((base or firsts["mixed"], base is None))
         # An enum is the base of each of its constants with a body; other bases are one type's.
@@ -214,6 +216,13 @@ def _query(language: str) -> Query:
     grammar = parser_for(language).language
     assert grammar is not None
     return Query(grammar, "\n".join([*patterns, row.others]))
+
+
+def _is_argument(mixed: Node) -> bool:
+    """Return whether Ruby's `include(A)` is what another call is given, such as a matcher."""
+    call = mixed.parent and mixed.parent.parent
+    above = call and call.parent
+    return above is not None and above.type == "argument_list"
 
 
 class _Type:
