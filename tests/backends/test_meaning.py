@@ -169,6 +169,7 @@ FILES = {
     "repo.go": "package a\n\ntype Repo struct{}\n\nfunc (r *Repo) ReadBlob(n int) error {\n"
     "\treturn nil\n}\n",
     "box.js": "class Box {\n  #dispatch(a) { return a }\n  run() { return this.#dispatch(1) }\n}\n",
+    "paid.ts": "class paid {}\nclass $paid {\n  $all() {}\n}\n",
 }
 
 
@@ -208,6 +209,11 @@ FILES = {
     + [
         (written, "box.js:2 Box.#dispatch")
         for written in ("#dispatch", "Box.#dispatch", "Box#dispatch", "this.#dispatch(1)")
+    ]
+    + [
+        ("paid", "paid.ts:1 paid"),
+        ("$paid", "paid.ts:2 $paid"),
+        ("$paid.$all", "paid.ts:3 $paid.$all"),
     ],
 )
 def test_a_name_is_taken_in_every_spelling_that_means_one_thing(

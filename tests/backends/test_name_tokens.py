@@ -457,8 +457,15 @@ def test_an_answer_by_name_confirms_nothing(path: str) -> None:
 def test_a_place_has_the_name_with_its_mark() -> None:
     source = "class Q\n  def paused?\n  end\n  def go!(a)\n  end\nend\nQ.new.paused?\n"
     source += "q.go!(1) if a != b\n"
-    access = access_to({"a.rb": source})
-    for place, name, lines in (("a.rb:7:7", "paused?", [2, 7]), ("a.rb:8", "go!", [4, 8])):
+    letters = "class paid {}\nclass $paid {}\nnew $paid()\n"
+    signs = "<?php\n$cost = 1;\necho $cost;\n"
+    access = access_to({"a.rb": source, "a.ts": letters, "a.php": signs})
+    for place, name, lines in (
+        ("a.rb:7:7", "paused?", [2, 7]),
+        ("a.rb:8", "go!", [4, 8]),
+        ("a.ts:3:5", "$paid", [2, 3]),
+        ("a.php:3:7", "cost", [2, 3]),
+    ):
         position = access.find_position(None, f"{place}:go!" if place == "a.rb:8" else place)
         assert position.name == name
         assert [one.line for one in access.goto_definition(*position.at).locations] == lines[:1]

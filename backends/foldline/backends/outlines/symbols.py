@@ -15,7 +15,7 @@ from foldline.backends.models import COMPLETE, ReferenceKind, SymbolDetail, Symb
 from foldline.backends.outlines.locations import Position
 from foldline.backends.outlines.outlines import PARSED_WITH_ERRORS
 from foldline.backends.parsers.brackets import end_of
-from foldline.backends.references.spelling import MARKED, OPERATORS, SIGNS, is_name
+from foldline.backends.references.spelling import DOLLARS, MARKED, OPERATORS, SIGNS, is_name, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -191,7 +191,8 @@ def _first_comment_line(lines: list[str], line: int) -> int:
     return line
 
 
-_IDENTIFIER = re.compile(r"(?<![\w$])#?[^\W\d][\w$]*")
+_IDENTIFIER = re.compile(r"(?<!\w)#?[^\W\d]\w*")
+_DOLLAR_IDENTIFIER = re.compile(r"(?<![\w$])#?(?:[^\W\d]|\$)[\w$]*")
 _MARKED_IDENTIFIER = re.compile(
     r"(?<!\w)(?:[^\W\d]|[^\x00-\x7f])(?:\w|[^\x00-\x7f])*(?:[?!](?!=)|=(?=\())?"
 )
@@ -224,7 +225,7 @@ def find_position(
     if name is not None:
         word = name.strip().rpartition(".")[2]
         for start, match in on_line:
-            if match.lstrip("#") == word.lstrip("#") and (
+            if match.lstrip("#") == key_of(word, language_of(path)) and (
                 column is None or start <= column <= start + len(match)
             ):
                 return Position(path, line, start, match)
@@ -256,7 +257,9 @@ def first_column(lines: Sequence[str], line: int, name: str) -> int | None:
 
 def names_on(path: str, line: str) -> list[tuple[int, str]]:
     """The identifiers on a line with their columns, as the file's language writes them."""
-    pattern = _MARKED_IDENTIFIER if language_of(path) in MARKED else _IDENTIFIER
+    language = language_of(path)
+    pattern = _DOLLAR_IDENTIFIER if language in DOLLARS else _IDENTIFIER
+    pattern = _MARKED_IDENTIFIER if language in MARKED else pattern
     return [(match.start() + 1, match.group()) for match in pattern.finditer(line)]
 
 

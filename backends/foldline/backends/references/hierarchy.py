@@ -167,7 +167,7 @@ class Hierarchy:
     def _ranked(self, paths: Iterable[str], name: str) -> dict[int, list[Found]]:
         """The symbols by how well the name means them; constructors yield to their types."""
         by_rank: dict[int, list[Found]] = {}
-        word = key_of(name.rpartition(".")[2])
+        word = key_of(name.rpartition(".")[2]).lstrip("$")
         for path in islice(paths, _MOST_FILES):
             symbols = [one for one in self.symbols(path) if word in one.name]
             module = self._module(path) if symbols else path
@@ -275,11 +275,12 @@ class Hierarchy:
             inside = [one for one in every if _in(one, owner) and one.name.endswith(f".{word}")]
             others = [] if inside else await self.defining(name, thorough=False)
             return inside or [one for one in others if _package(one.path) == _package(owner.path)]
+        language = language_of(owner.path)
         return [
             one
             for one in every
             if _in(one, owner)
-            and key_of(one.located.symbol.name) == key_of(word)
+            and key_of(one.located.symbol.name, language) == key_of(word, language)
             # `name: str` alone declares what another base may define.
             and (declared or not _DECLARED.fullmatch(one.located.symbol.signature))
         ]
@@ -444,8 +445,9 @@ class Hierarchy:
 
 def fit(path: str, qualified: str, name: str) -> int | None:
     """How well a dotted name means a symbol: 0 is best; None where it doesn't."""
-    keys = [key_of(part) for part in qualified.split(".")]
-    parts = [key_of(part) for part in name.split(".")]
+    language = language_of(path)
+    keys = [key_of(part, language) for part in qualified.split(".")]
+    parts = [key_of(part, language) for part in name.split(".")]
     module = re.sub(r"(?<=.)/(?:__init__|index|mod)\Z", "", splitext(path)[0]).split("/")
     for count in range(min(len(keys), len(parts)), 0, -1):
         rest = parts[: len(parts) - count]

@@ -261,7 +261,8 @@ def _owners(analysis: Analysis, here: Iterable[Reference], name: str) -> list[st
     lines = {(use.path, use.line) for use in here}
     for path in dict.fromkeys(path for path, _ in lines):
         for symbol, qualified, enclosing in _symbols(analysis, path):
-            if key_of(symbol.name) != key_of(name) or (path, symbol.name_line) not in lines:
+            names = symbol.name, key_of(symbol.name, language_of(path))
+            if name not in names or (path, symbol.name_line) not in lines:
                 continue
             if symbol.kind in TYPES:
                 return []

@@ -65,7 +65,7 @@ AROUND = {
     "elixir": (rb":?(?:[\w.]+\.)?", rb":?\s*|\..*"),
 }
 # Where `$` is a letter, where `?` and `!` are, and where operators are names.
-_DOLLARS = SCRIPTED | {"java", "scala"}
+DOLLARS = SCRIPTED | {"java", "kotlin", "scala"}
 MARKED = frozenset({"ruby", "elixir"})
 OPERATORS = frozenset({"ruby", "elixir", "scala", "swift"})
 
@@ -123,8 +123,9 @@ def spelled(text: str) -> str:
     if re.fullmatch(r"[^=\s]*\w=", text):
         name += "="  # A setter of Ruby.
     # `$this->name` and `Type::$name` of PHP; a `$` may be a letter, too.
-    name = _SEPARATOR.sub(".", name.replace("::$", "::")).lstrip("\\").removeprefix("::")
-    name = _THIS.sub("", name.lstrip("$") if "." in name else name)
+    name = name.lstrip("$") if "->" in name else name.replace("::$", "::")
+    name = _SEPARATOR.sub(".", name).lstrip("\\").removeprefix("::")
+    name = _THIS.sub("", name)
     return name.strip(".") or text
 
 
@@ -152,13 +153,17 @@ def token_of(language: str, name: str) -> str:
     ('stop!', 'vec', '')
     """
     if not word_of(name):
-        return name if language in OPERATORS else name * ("$" in name and language in _DOLLARS)
-    name = name.lstrip("#@~" if language in _DOLLARS else "#$@~").strip("`")
+        return name if language in OPERATORS else name * ("$" in name and language in DOLLARS)
+    name = key_of(name, language).strip("`")
     if language in MARKED or unmarked(name) == name or name.endswith("()"):
         return name
     return name[:-1] if name.endswith("!") and language == "rust" else ""
 
 
-def key_of(name: str) -> str:
-    """A part of a name without the sign of a private or a variable name; an operator as it is."""
-    return name.lstrip("#$@~") if word_of(name) else name
+def key_of(name: str, language: str = "") -> str:
+    """A part of a name without the sign of a private or a variable name; an operator as it is.
+
+    A `$` stays, unless the language has it as a sign.
+    """
+    signs = "#$@~" if language and language not in DOLLARS else "#@~"
+    return name.lstrip(signs) if word_of(name) else name
