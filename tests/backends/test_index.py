@@ -27,7 +27,7 @@ from foldline.backends.files.listing import FileStamp
 from foldline.backends.files.reader import read_resolved
 from foldline.backends.formatting.visible import visible
 from foldline.backends.index import builder, helping, query, reading
-from foldline.backends.index.builder import IndexBuilder
+from foldline.backends.index.builder import IndexBuilder, State
 from foldline.backends.index.freshness import Freshness
 from foldline.backends.index.postings import Corpus, LiveIndex
 from foldline.backends.index.segments import Postings, Segment
@@ -427,6 +427,34 @@ def test_a_build_that_is_cancelled_before_it_knows_the_files_counts_none(
     monkeypatch.setattr(files, "list_all", cancelled)
     index = WorkspaceIndex(files)
     assert index.files_with("first").coverage == "partial: indexing was cancelled"
+    index.close()
+
+
+def test_a_question_raises_what_made_its_build_fail_and_the_next_one_builds_again(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> None:
+        raise RuntimeError("no words")
+
+    monkeypatch.setattr(builder, "words_of_files", failing)
+    index = WorkspaceIndex(LocalFileBackend(root), patience=None)
+    with pytest.raises(RuntimeError, match="no words"):
+        index.files_with("first")
+    states = [index._builder.build.state]
+    monkeypatch.undo()
+    assert index.files_with("first").paths == ("src/a.py", "src/b.py")
+    assert index.wait(30)
+    assert [*states, index._builder.build.state] == [State.FAILED, State.IDLE]
+    index.close()
+
+
+def test_what_a_file_had_that_was_given_up_counts_for_no_question_of_before(root: Path) -> None:
+    since = time.monotonic()
+    index = WorkspaceIndex(LocalFileBackend(root), patience=None)
+    index.refresh()
+    store = index._freshness.opened()
+    index._freshness.give_up(store, sqlite3.DatabaseError("malformed"))
+    assert index.files_with("first", since=since).paths == ("src/a.py", "src/b.py")
     index.close()
 
 

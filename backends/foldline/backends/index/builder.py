@@ -2,9 +2,9 @@
 
 `State` is that of the last build in the background: CODE, then TEXTS, then IDLE, as before the
 first; or CANCELLED or FAILED, until the next. In TEXTS it waits for quiet, or for a question about
-texts; a question about code makes it hurry to its end, and starts the next. Any thread may start,
-cancel or close it (under `_starting`), and wait; only the thread of the build moves it on. Whoever
-brings the index up to date holds `_updating`: this thread, or that of `refresh` or `upkeep`.
+texts; a question about code makes it hurry to its end, and starts the next. Any thread may start
+or close it, under `_starting`, and cancel it or wait without a lock; only its own thread moves it
+on. A thread that brings the index up to date, or keeps it in order, holds `_updating` meanwhile.
 """
 
 from __future__ import annotations

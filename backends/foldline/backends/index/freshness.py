@@ -1,9 +1,9 @@
 """The index file, and what it is known to have of a workspace's files, as of when.
 
-The file is closed, open or given up; then the store is in memory, and `trouble` says why. Any
-thread may open it or give it up, under `_opening`, and may compare it with a listing, under
-`_comparing`. `listing` is written under the lock of `IndexBuilder` only; `as_of` by its
-holder, and by a thread that gives up the file. Questions read all of it without a lock.
+The file is closed, open, or given up: then the store is in memory, and `trouble` says why. Any
+thread may open, close or give it up, under `_opening`; compare it with a listing, under
+`_comparing`; and recall what it kept, which does no harm twice. Only the holder of `IndexBuilder`'s
+lock says what is known, by `listing` and `as_of`; opening forgets the first, giving up the other.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Answers from an index that may be behind: they start a build, and read what it lacks in time.
 
-It has no states of its own, but what the last questions found, under `_remembering`. Any thread
-may ask. It holds no lock while it waits, and never that of `IndexBuilder`, except where a
-file that was corrupt is read anew; what it knows of the index, it asks `Freshness`.
+It has no states: it keeps what the last questions found, under `_remembering`. Any thread may ask,
+and waits for builds by their futures, with no lock held. Only where a file turns out to be corrupt
+does it bring the index up to date itself, under the lock of `IndexBuilder`.
 """
 
 from __future__ import annotations
