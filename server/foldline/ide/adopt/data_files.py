@@ -174,7 +174,7 @@ def _of_value(
     if isinstance(value, dict):
         items = [(_part(key, is_first=not path), inner) for key, inner in value.items()]
     elif isinstance(value, list):
-        items = [(f"[{place}]", inner) for place, inner in enumerate(value)]
+        items = [(f"[{index}]", inner) for index, inner in enumerate(value)]
     for key, inner in items:
         yield from _of_value(inner, f"{path}{key}", module, depth + 1, seen, lines=lines)
 

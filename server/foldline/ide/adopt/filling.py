@@ -78,10 +78,12 @@ def _formatted(text: str, texts: Sequence[str], uses: Sequence[Use]) -> str:
     # A mapping may have any key; those of JSON are none.
     is_mapping = any("**" in use.source or "format_map" in use.source for use in uses)
     names = [one for one in heads if one.isidentifier() or (is_mapping and not _JSON.search(one))]
-    given = next((use.arguments for use in uses if use.arguments), () if uses or names else texts)
-    if any(argument.startswith("*") for argument in given):
-        given = texts
-    return formatter.vformat(text, given, dict.fromkeys(names))
+    arguments = next(
+        (use.arguments for use in uses if use.arguments), () if uses or names else texts
+    )
+    if any(argument.startswith("*") for argument in arguments):
+        arguments = texts
+    return formatter.vformat(text, arguments, dict.fromkeys(names))
 
 
 def _without_form(found: re.Match[str]) -> str:

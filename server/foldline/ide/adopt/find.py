@@ -337,8 +337,8 @@ class _Finder:
 
     def walk(self, body: Sequence[ast.stmt], after: Sequence[ast.stmt] = ()) -> Iterator[Candidate]:
         """Yield the texts that a block assigns, returns or gives to calls; `after` is behind it."""
-        for place, statement in enumerate(body):
-            inner, rest = self, (*body[place + 1 :], *after)
+        for index, statement in enumerate(body):
+            inner, rest = self, (*body[index + 1 :], *after)
             if isinstance(statement, ast.ClassDef | Function):
                 inner, rest = _Finder(self.module, self.module.scopes[statement]), ()
             else:

@@ -49,30 +49,30 @@ def read_jinja(source: str, options: JinjaOptions) -> JinjaText:
     Raises:
         AdoptError: It isn't a template, or is a part of another one.
     """
-    known = environment(options)
+    jinja = environment(options)
     try:
-        known.parse(source)
-        reader = _Reader(known, list(_tokens(known, source)))
-        found, _ = reader.read((), ())
+        jinja.parse(source)
+        reader = _Reader(jinja, list(_tokens(jinja, source)))
+        nodes_read, _ = reader.read((), ())
     except TemplateSyntaxError as error:
         raise AdoptError(
             f"line {error.lineno}: this isn't a Jinja template: {error.message}"
         ) from None
     except RecursionError:
         raise AdoptError("the template is nested too deeply") from None
-    return JinjaText(tuple(found), "".join(reader.preamble), tuple(reader.comments))
+    return JinjaText(tuple(nodes_read), "".join(reader.preamble), tuple(reader.comments))
 
 
 def constants_of(source: str, options: JinjaOptions) -> dict[str, list[str | int | float]]:
     """Return what a template compares its variables and attributes with, by their last names."""
-    found: dict[str, list[str | int | float]] = {}
+    constants: dict[str, list[str | int | float]] = {}
     for node in environment(options).parse(source).find_all(nodes.Compare):
         name = (_path_of(node.expr) or "").rpartition(".")[2]
         for operand in node.ops:
             items = [item for item in _items(operand.expr) if isinstance(item, nodes.Const)]
-            known = found.setdefault(name, [])
-            known += [item.value for item in items if isinstance(item.value, str | int | float)]
-    return found
+            values = constants.setdefault(name, [])
+            values += [item.value for item in items if isinstance(item.value, str | int | float)]
+    return constants
 
 
 @record
@@ -119,26 +119,26 @@ class _Reader:
         self, ends: Sequence[str], hidden: tuple[str, ...]
     ) -> tuple[list[Node], _Token | None]:
         """Return the nodes before one of the statements `ends`, and that statement."""
-        found: list[Node] = []
+        nodes_read: list[Node] = []
         while self.position < len(self.tokens):
             token = self.tokens[self.position]
             self.position += 1
             if token.kind == "text":
-                before = found[-1] if found else None
+                before = nodes_read[-1] if nodes_read else None
                 if isinstance(before, Text):
                     # Only a part that shows nothing is between them, such as a comment.
-                    found[-1] = Text(before.text + token.text)
+                    nodes_read[-1] = Text(before.text + token.text)
                 elif token.text:
-                    found.append(Text(token.text))
+                    nodes_read.append(Text(token.text))
             elif token.kind == "variable":
-                found.append(self._value(token.text, hidden))
+                nodes_read.append(self._value(token.text, hidden))
             elif token.kind == "comment":
                 self.comments.append(token.text)
             elif token.name in ends:
-                return found, token
+                return nodes_read, token
             else:
-                found += self._statement(token, hidden)
-        return found, None
+                nodes_read += self._statement(token, hidden)
+        return nodes_read, None
 
     def _statement(self, token: _Token, hidden: tuple[str, ...]) -> Iterator[Node]:
         start = self.position - 1
@@ -210,9 +210,9 @@ class _Reader:
 
     def _value(self, text: str, hidden: tuple[str, ...]) -> Slot:
         node = self._expression(text)
-        if made := [name for name in _names(node) if name in self.made]:
+        if derived := [name for name in _names(node) if name in self.made]:
             # It needs what the template defines, so that the definitions go with it.
-            needed = {raw for name in made for raw in self.made[name]}
+            needed = {raw for name in derived for raw in self.made[name]}
             source = "".join(raw for raw in self.preamble if raw in needed)
             reason = "it needs what the template defines"
             return Slot(f"{source}{{{{ {text} }}}}", Kind.REMAINDER, reason, text)
@@ -337,5 +337,5 @@ def _path_of(node: nodes.Node) -> str | None:
 
 def _names(node: nodes.Node) -> tuple[str, ...]:
     """Return the variables of an expression."""
-    found = [node, *node.find_all(nodes.Name)]
-    return tuple(dict.fromkeys(one.name for one in found if isinstance(one, nodes.Name)))
+    every = [node, *node.find_all(nodes.Name)]
+    return tuple(dict.fromkeys(one.name for one in every if isinstance(one, nodes.Name)))

@@ -234,8 +234,8 @@ def joined(nodes: Iterable[Node]) -> str:
 def unmarked(text: str, values: Iterable[T]) -> Iterator[str | T]:
     """Yield the texts between `MARK`s, and the next value in place of each."""
     remaining = iter(values)
-    for place, part in enumerate(text.split(MARK)):
-        if place:
+    for index, part in enumerate(text.split(MARK)):
+        if index:
             yield next(remaining)
         if part:
             yield part
@@ -300,28 +300,28 @@ class Fields:
     def add(self, slot: Slot, type: str = "str") -> Field:  # noqa: A002
         """Return the field of a value and type; add it if there is none."""
         source, kind = slot.source, slot.kind
-        for known in self.all:
-            is_part = Kind.REMAINDER in (kind, known.kind)
-            is_same = known.source == source and (known.kind is kind or not is_part)
-            if is_same and (joint := _joint_type(known.type, type)) is not None:
-                known.type = joint
-                known.is_called_once = "(" in source and kind is Kind.COMPUTED
-                return known
+        for existing in self.all:
+            is_part = Kind.REMAINDER in (kind, existing.kind)
+            is_same = existing.source == source and (existing.kind is kind or not is_part)
+            if is_same and (joint := _joint_type(existing.type, type)) is not None:
+                existing.type = joint
+                existing.is_called_once = "(" in source and kind is Kind.COMPUTED
+                return existing
         guess = self.guesses.get(source) if kind is Kind.VALUE else None
         default = None
         if guess is not None and (joint := _joint_type(guess.type, type)) == guess.type:
             type, default = joint, guess.default  # noqa: A001
         name = field_name(slot.hint or source)
-        free = free_name(name, {known.name for known in self.all} | self.reserved, "_")
+        free = free_name(name, {existing.name for existing in self.all} | self.reserved, "_")
         self.all.append(Field(free, source, type, default, kind, slot.reason))
         return self.all[-1]
 
     def settle(self) -> None:
         """Give fields whose use doesn't tell their type one that fits most values."""
-        for known in self.all:
-            known.type = _WEAK.get(known.type, known.type)
-            if known.items is not None:
-                known.items.fields.settle()
+        for existing in self.all:
+            existing.type = _WEAK.get(existing.type, existing.type)
+            if existing.items is not None:
+                existing.items.fields.settle()
 
 
 @dataclass(slots=True)

@@ -40,14 +40,14 @@ class Plan:
 
     def all_fields(self) -> Iterator[Field]:
         """Yield the fields of all dataclasses."""
-        for known in self.fields:
-            yield known
-            if known.items is not None:
-                yield from known.items.fields.all
+        for one in self.fields:
+            yield one
+            if one.items is not None:
+                yield from one.items.fields.all
 
     def of_kind(self, kind: Kind) -> list[Field]:
         """Return the fields of all dataclasses whose values have this origin."""
-        return [known for known in self.all_fields() if known.kind is kind]
+        return [one for one in self.all_fields() if one.kind is kind]
 
     @property
     def remainders(self) -> int:
@@ -72,16 +72,16 @@ def plan(original: Original) -> Plan:
         sections += splitter.split(message.nodes, message.role)
     fields.settle()
     used = {name for section in sections for part in section.walk() for name in _used(part)}
-    shown = [known for known in fields.all if known.name in used]
-    made = Plan(original, variable, class_name, sections, shown)
-    _name_sections(made)
-    for section in made.walk():
-        for known in indented(section):
-            made.notes.append(
-                f"`${{{known}}}` is on an indented line: further lines of its value get that "
+    shown = [one for one in fields.all if one.name in used]
+    result = Plan(original, variable, class_name, sections, shown)
+    _name_sections(result)
+    for section in result.walk():
+        for one in indented(section):
+            result.notes.append(
+                f"`${{{one}}}` is on an indented line: further lines of its value get that "
                 "indentation, too"
             )
-    return made
+    return result
 
 
 def _used(section: Section) -> Iterator[str]:
@@ -92,8 +92,8 @@ def _used(section: Section) -> Iterator[str]:
 
 def _variable(name: str) -> str:
     words = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_").lower() or "prompt"
-    found = words if words[0].isalpha() else f"prompt_{words}"
-    return f"{found}_prompt" if keyword.iskeyword(found) or found in _TAKEN else found
+    variable = words if words[0].isalpha() else f"prompt_{words}"
+    return f"{variable}_prompt" if keyword.iskeyword(variable) or variable in _TAKEN else variable
 
 
 def _name_sections(made: Plan) -> None:

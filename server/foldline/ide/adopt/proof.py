@@ -128,15 +128,15 @@ def compare(plan: Plan, cases: Sequence[sandbox.Case]) -> Proof:
     is_shared = SHARED in plan.original.notes
     white: set[str] = set()
     for count, (values, texts, messages) in enumerate(cases):
-        made = iter(texts)
+        rendered = iter(texts)
         sources = {field.source: str(values[field.name]) for field in plan.fields}
         shown = {role: (text, pieces) for role, text, pieces in messages}
         for message in plan.original.messages:
             if message.written and message.style in REFUSED:
-                own = filled(message, sources, plan.original.uses)
-                if own != (read := _shown_nodes(message.raw, sources)):
-                    return Proof(count, difference=_diff(own, read))
-            original = next(made) if message.source else _filled(message, sources, is_shared)
+                source_text = filled(message, sources, plan.original.uses)
+                if source_text != (read := _shown_nodes(message.raw, sources)):
+                    return Proof(count, difference=_diff(source_text, read))
+            original = next(rendered) if message.source else _filled(message, sources, is_shared)
             if RETURNS in plan.original.notes:
                 original = original.replace("\r\n", "\n")
             text, pieces = shown.pop(message.role or "user", ("", []))
@@ -169,36 +169,36 @@ def differences(original: str, text: str, pieces: Sequence[str]) -> set[str] | N
     if len(old) != len(new):
         return None
     begins = {0, *accumulate(len(_lines(piece)) - 1 for piece in pieces)}
-    found: set[str] = set()
-    for place, ((above, line), (other_above, other)) in enumerate(zip(old, new, strict=True)):
+    kinds: set[str] = set()
+    for index, ((above, line), (other_above, other)) in enumerate(zip(old, new, strict=True)):
         if line.rstrip() != other.rstrip():
-            if place or line.strip() != other.strip():
+            if index or line.strip() != other.strip():
                 return None
-            found.add(ENDS)
+            kinds.add(ENDS)
         elif line != other:
-            found.add(ENDS if place == len(new) - 2 else LINE_ENDS)
+            kinds.add(ENDS if index == len(new) - 2 else LINE_ENDS)
         if above != other_above:
-            if place in (0, len(new) - 1):
-                found.add(ENDS)
-            elif place in begins:
-                found.add(JOINTS)
+            if index in (0, len(new) - 1):
+                kinds.add(ENDS)
+            elif index in begins:
+                kinds.add(JOINTS)
             elif above.count("\n") == other_above.count("\n"):
-                found.add(LINE_ENDS)
+                kinds.add(LINE_ENDS)
             else:
                 return None
-    return found
+    return kinds
 
 
 def _lines(text: str) -> list[tuple[str, str]]:
     """Return the lines that aren't blank, each below the blank ones above it; the last is empty."""
-    found, above = [], ""
+    lines, above = [], ""
     for line in text.split("\n"):
         if line.strip():
-            found.append((above, line))
+            lines.append((above, line))
             above = ""
         else:
             above += f"{line}\n"
-    return [*found, (above, "")]
+    return [*lines, (above, "")]
 
 
 def _diff(original: str, text: str) -> str:

@@ -47,9 +47,9 @@ class Sample(str):
     """
 
     def __new__(cls, job: Mapping[str, Any], place: int, path: str, parent: str = "") -> Sample:
-        made = super().__new__(cls, _text(job, place, path))
-        made.job, made.place, made.path, made.parent = job, place, path, parent  # type: ignore[attr-defined]
-        return made
+        instance = super().__new__(cls, _text(job, place, path))
+        instance.job, instance.place, instance.path, instance.parent = job, place, path, parent  # type: ignore[attr-defined]
+        return instance
 
     def __getattribute__(self, name: str) -> Any:
         if name.startswith("__") or name in _OWN:
@@ -108,8 +108,8 @@ def _operator(name: str) -> Callable[[Sample, Any], Any]:
     kind = float if name in ("sub", "mul", "truediv") else str
 
     def method(self: Sample, other: Any) -> Any:
-        known = float if _is_number(other) else kind
-        return operate(known(self), known(other))
+        kind_made = float if _is_number(other) else kind
+        return operate(kind_made(self), kind_made(other))
 
     return method
 
@@ -153,8 +153,8 @@ def _number(job: Mapping[str, Any], place: int, path: str) -> float:
 
 def _constants(job: Mapping[str, Any], path: str) -> Sequence[Any]:
     """Return what the templates compare a value with."""
-    known: Sequence[Any] = job["constants"].get(path.rpartition(".")[2], ())
-    return known
+    constants: Sequence[Any] = job["constants"].get(path.rpartition(".")[2], ())
+    return constants
 
 
 Case: TypeAlias = "tuple[dict[str, Any], list[str], list[tuple[str, str, list[str]]]]"
@@ -189,9 +189,9 @@ def _originals(job: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[st
     rows: list[tuple[Any, ...]] = []
     sources = [*templates, *(field["template"] for field in fields)] if templates else []
     compiled = _compiled(job, sources, rows)
-    for place in range(COUNT if fields else 1):
+    for index in range(COUNT if fields else 1):
 
-        def shown(source: str, place: int = place) -> str:
+        def shown(source: str, place: int = index) -> str:
             template, names = compiled[source]
             text = template.render({name: Sample(job, place, name) for name in names})
             if len(text) > LONGEST:
@@ -200,7 +200,7 @@ def _originals(job: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], list[st
 
         texts, values = [shown(source) for source in templates], {}
         for field in fields:
-            rows[:] = [] if templates else [(Sample(job, place, field["source"]),)]
+            rows[:] = [] if templates else [(Sample(job, index, field["source"]),)]
             if templates:
                 # Jinja makes all values of a prompt that has a template.
                 shown(field["template"])
@@ -226,11 +226,11 @@ def _compiled(
         cache_size=0,
     )
     environment.globals["_row"] = lambda *row: rows.append(row)
-    known = {"_row", "range"}
+    names = {"_row", "range"}
     return {
         source: (
             environment.from_string(source),
-            meta.find_undeclared_variables(environment.parse(source)) - known,
+            meta.find_undeclared_variables(environment.parse(source)) - names,
         )
         for source in sources
     }
@@ -241,11 +241,11 @@ def _value(field: Mapping[str, Any], rows: Sequence[Sequence[Any]]) -> Any:
         return [dict(zip(field["parts"], row, strict=True)) for row in rows]
     if field["is_list"]:
         return [row[0] for row in rows]
-    (made,) = rows[0]
+    (value,) = rows[0]
     kind = field["type"].removesuffix(" | None")
-    if kind != field["type"] and not made:
+    if kind != field["type"] and not value:
         return None
-    return {"int": int, "float": float, "bool": bool}.get(kind, str)(made)
+    return {"int": int, "float": float, "bool": bool}.get(kind, str)(value)
 
 
 def _rendered(job: Mapping[str, Any], scope: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
@@ -261,17 +261,17 @@ def _rendered(job: Mapping[str, Any], scope: Mapping[str, Any], values: Mapping[
 
 def messages_of(rendered: Any) -> list[tuple[str, str, list[str]]]:
     """Return the messages of a rendered prompt: role, text, and its headings and bodies."""
-    found = []
+    texts = []
     for message in rendered.messages:
         pieces = [""]
-        for place in message.blocks:
-            for segment in rendered.blocks[place].segments:
+        for index in message.blocks:
+            for segment in rendered.blocks[index].segments:
                 if segment.kind == "separator":
                     pieces.append("")
                 else:
                     pieces[-1] += segment.text
-        found.append((str(message.role), message.text, pieces))
-    return found
+        texts.append((str(message.role), message.text, pieces))
+    return texts
 
 
 def main() -> None:
@@ -284,11 +284,11 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     try:
-        found = cases(json.load(sys.stdin))
+        results = cases(json.load(sys.stdin))
     except ValueError as error:
         sys.stderr.write(str(error))
         sys.exit(REFUSED)
-    json.dump(found, sys.stdout)
+    json.dump(results, sys.stdout)
 
 
 if __name__ == "__main__":

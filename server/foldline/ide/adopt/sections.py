@@ -118,19 +118,19 @@ class Splitter:
         Raises:
             NotRepresentableError: No section can show its text.
         """
-        found: list[Section] = []
-        for place, section in enumerate(_sections(nodes, (), (True, True))):
-            above = found[-1] if found else section
+        sections: list[Section] = []
+        for index, section in enumerate(_sections(nodes, (), (True, True))):
+            above = sections[-1] if sections else section
             is_bare = above.heading is not None and not above.nodes and above.loop is None
             if section.loop and is_bare and above.conditions == section.conditions:
                 # A list has the heading right above it.
                 section.heading, section.level = above.heading, above.level
                 section.title = above.title
-                found.pop()
+                sections.pop()
             section.role = role
-            self._fill(section, place)
-            found.append(section)
-        return _nested(found)
+            self._fill(section, index)
+            sections.append(section)
+        return _nested(sections)
 
     def _fill(self, section: Section, place: int) -> None:
         """Give a section the fields that it needs, its text, and a title if it has none."""
@@ -198,20 +198,20 @@ def _sections(nodes: Sequence[Node], conditions: Conditions, edges: Edges) -> li
 
     def closed(body: Body) -> tuple[Body, list[Section]]:
         """Return a text and its sections; where none can show it, with the block above it."""
-        while (found := _text_sections(body, conditions)) is None:
+        while (by_text := _text_sections(body, conditions)) is None:
             if not done:
                 raise NotRepresentableError(INDENTED)
             above, block, _ = done.pop()
             body = [*_with_remainder(above, block, INDENTED), *body]
-        return body, found
+        return body, by_text
 
-    for place, node in enumerate(nodes):
+    for index, node in enumerate(nodes):
         shown = _listed(node) or node
         if isinstance(shown, Text | Slot):
             body.append(shown)
             continue
-        before = _is_clear(nodes[:place], edges[0], after=True)
-        after = _is_clear(nodes[place + 1 :], edges[1], after=False)
+        before = _is_clear(nodes[:index], edges[0], after=True)
+        after = _is_clear(nodes[index + 1 :], edges[1], after=False)
         around = before, after
         try:
             if isinstance(shown, If):
@@ -234,15 +234,15 @@ def _if_sections(node: If, conditions: Conditions, around: Edges) -> list[Sectio
     Raises:
         NotRepresentableError: There can't be any, with the reason.
     """
-    earlier, found = conditions, list[Section]()
+    earlier, sections = conditions, list[Section]()
     for test, nodes in node.branches:
         edges = _edges(nodes, around)
         if not any(around) or (nodes and not all(edges)):
             raise NotRepresentableError(INLINE_IF)
-        own = earlier if test is None else (*earlier, Condition(test))
-        found += _sections(nodes, own, edges)
+        conditions_here = earlier if test is None else (*earlier, Condition(test))
+        sections += _sections(nodes, conditions_here, edges)
         earlier = earlier if test is None else (*earlier, Condition(test, is_negated=True))
-    return found
+    return sections
 
 
 def _for_sections(node: For, conditions: Conditions, around: Edges) -> list[Section]:
@@ -272,9 +272,9 @@ def _for_sections(node: For, conditions: Conditions, around: Edges) -> list[Sect
 def _text_sections(body: Body, conditions: Conditions) -> list[Section] | None:
     """Return the sections of a text; None if no section can show it."""
     plain = _stripped(body)
-    found = list(_by_heading(plain, conditions))
-    if all(_is_representable(section.nodes) for section in found):
-        return found
+    by_heading = list(_by_heading(plain, conditions))
+    if all(_is_representable(section.nodes) for section in by_heading):
+        return by_heading
     return [Section(plain, conditions)] if _is_representable(plain) else None
 
 
@@ -336,8 +336,8 @@ def _is_clear(nodes: Sequence[Node], is_outside: bool, *, after: bool) -> bool:
 
     `is_outside` says so of the text beyond them.
     """
-    for place in reversed(range(len(nodes))) if after else range(len(nodes)):
-        node = nodes[place]
+    for index in reversed(range(len(nodes))) if after else range(len(nodes)):
+        node = nodes[index]
         if isinstance(node, Text):
             if text := node.text.strip(" \t"):
                 return (text[-1] if after else text[0]) == "\n"
@@ -375,22 +375,22 @@ def _by_heading(nodes: list[Node], conditions: Conditions) -> Iterator[Section]:
     parts: list[tuple[Section, list[str]]] = [(Section((), conditions), [])]
     fence, closing = "", -1
     lines = joined(nodes).split("\n")
-    for place, line in enumerate(lines):
-        found = _heading(lines, place)
-        mark = _FENCE.match(line) if found is None else None
+    for index, line in enumerate(lines):
+        heading = _heading(lines, index)
+        mark = _FENCE.match(line) if heading is None else None
         if mark is not None and (not fence or mark[1].startswith(fence)):
             fence = "" if fence else mark[1][:3]
-        if found is not None and not fence and place > closing:
-            level, title, closing = found
+        if heading is not None and not fence and index > closing:
+            level, title, closing = heading
             parts.append((Section((), conditions, line.rstrip(), level, title), []))
             continue
         parts[-1][1].append(line)
-        if place == closing:
+        if index == closing:
             # Below a closed tag, it stands beside what the tag enclosed.
             parts.append((Section((), conditions, level=_BELOW_HEADINGS), []))
-    for section, own in parts:
-        if section.heading is not None or any(line.strip() for line in own):
-            shown = unmarked("\n".join(own), slots)
+    for section, lines_inside in parts:
+        if section.heading is not None or any(line.strip() for line in lines_inside):
+            shown = unmarked("\n".join(lines_inside), slots)
             section.nodes = _stripped(Text(one) if isinstance(one, str) else one for one in shown)
             yield section
 

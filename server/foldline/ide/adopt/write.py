@@ -42,7 +42,7 @@ def _docstring(plan: Plan) -> str:
 
 
 def _imports(plan: Plan) -> str:
-    annotated = [known.type for known in plan.all_fields() if known.type.startswith("Annotated[")]
+    annotated = [field.type for field in plan.all_fields() if field.type.startswith("Annotated[")]
     names = {
         *("PromptTemplate", "Heading"),
         *(
@@ -62,10 +62,10 @@ def _imports(plan: Plan) -> str:
 
 
 def _classes(plan: Plan) -> Iterator[str]:
-    for known in plan.fields:
-        if known.items is not None:
-            doc = f"One item of `{known.source}`."
-            yield _class(known.items.class_name, known.items.fields.all, doc)
+    for field in plan.fields:
+        if field.items is not None:
+            doc = f"One item of `{field.source}`."
+            yield _class(field.items.class_name, field.items.fields.all, doc)
     if plan.fields:
         yield _class(plan.class_name, plan.fields, "What changes from one request to the next.")
 
@@ -75,10 +75,10 @@ def _class(name: str, fields: Sequence[Field], doc: str) -> str:
     lines = ["@dataclass(frozen=True)", f"class {name}:", f'{INDENT}"""{shown}"""', ""]
     if not fields:
         return "\n".join(lines[:-1])
-    for known in sorted(fields, key=lambda known: known.default is not None):
-        lines += _field_comment(known)
-        default = "" if known.default is None else f" = {known.default}"
-        lines.append(f"{INDENT}{known.name}: {known.type}{default}")
+    for field in sorted(fields, key=lambda known: known.default is not None):
+        lines += _field_comment(field)
+        default = "" if field.default is None else f" = {field.default}"
+        lines.append(f"{INDENT}{field.name}: {field.type}{default}")
     return "\n".join(lines)
 
 
@@ -164,7 +164,7 @@ _PARAMETER = re.compile(r"(not )?params\.(\w+)( (?:[=!<>]=?|in|not in) )?")
 
 def _enabled(plan: Plan, section: Section, indent: str) -> str:
     text = section.enabled
-    types = {known.name: known.type for known in plan.fields}
+    types = {field.name: field.type for field in plan.fields}
     uses = _PARAMETER.finditer(text)
     if any(not use[1] and not use[3] and types[use[2]] != "bool" for use in uses):
         text = f"bool({text})"
@@ -178,8 +178,8 @@ def _enabled(plan: Plan, section: Section, indent: str) -> str:
 
 
 def _preview(plan: Plan) -> str:
-    shown = [known for known in plan.fields if known.default is None]
-    values = [f"{known.name}={_sample(known)}" for known in shown]
+    shown = [field for field in plan.fields if field.default is None]
+    values = [f"{field.name}={_sample(field)}" for field in shown]
     return (
         f"def preview_{plan.variable}() -> {plan.class_name}:\n"
         f'{INDENT}"""Values for previews; write one such function for each case to look at."""\n'
@@ -203,16 +203,16 @@ def share(plans: Sequence[Plan], module: str) -> str:
 
     They import it by the name `module`.
     """
-    found: dict[tuple[str, str, str | None, str], list[tuple[Plan, Section]]] = {}
+    shared: dict[tuple[str, str, str | None, str], list[tuple[Plan, Section]]] = {}
     for plan in plans:
         for section in plan.walk():
             has_more = section.fields or section.conditions or section.items or section.children
             if not has_more and len(section.text) >= SHORTEST_SHARED:
                 what = section.title, section.key, section.role, section.text
-                found.setdefault(what, []).append((plan, section))
+                shared.setdefault(what, []).append((plan, section))
     parts = []
     names = {"HEADINGS"}
-    for uses in found.values():
+    for uses in shared.values():
         if len(uses) > 1:
             key = uses[0][1].key.replace("-", "_").upper()
             name = free_name(key if key[0].isalpha() else f"SECTION_{key}", names, "_")

@@ -66,10 +66,10 @@ class Evaluator:
         entries = (
             scope.entries if isinstance(scope, BodyScope) else memo.bucket(node.anchor).entries
         )
-        known = entries.get(id(node))
-        if known is not None:
-            memo.record_uses(known[2])
-            return known[1]
+        entry = entries.get(id(node))
+        if entry is not None:
+            memo.record_uses(entry[2])
+            return entry[1]
         key = (id(node), id(scope))
         if key in self.active or self._depth > _DEPTH:
             return UNKNOWN
@@ -154,22 +154,22 @@ class Evaluator:
     def body(self, definition: ClassDefinition, scope: Scope) -> BodyScope:
         """The scope of a class body: one per class, so that its values stay memoized."""
         bodies = self.memo.bucket(definition.anchor).bodies
-        known = bodies.get(id(definition))
-        if known is None or known.parent is not scope:
-            known = bodies[id(definition)] = BodyScope(scope, table(bindings(definition.body)))
-        return known
+        body = bodies.get(id(definition))
+        if body is None or body.parent is not scope:
+            body = bodies[id(definition)] = BodyScope(scope, table(bindings(definition.body)))
+        return body
 
     def any_call(self, definition: FunctionDefinition, scope: Scope) -> BodyScope:
         """The scope of a function with all its arguments unknown."""
         bodies = self.memo.bucket(definition.anchor).bodies
-        known = bodies.get(id(definition))
-        if known is None or known.parent is not scope:
+        function_body = bodies.get(id(definition))
+        if function_body is None or function_body.parent is not scope:
             arguments: dict[str, Value] = {
                 parameter.name.id: UNKNOWN for parameter in definition.parameters
             }
-            known = self.function_scope(definition, scope, arguments)
-            bodies[id(definition)] = known
-        return known
+            function_body = self.function_scope(definition, scope, arguments)
+            bodies[id(definition)] = function_body
+        return function_body
 
     # Displays and operators
 
@@ -225,8 +225,8 @@ class Evaluator:
                 return UNKNOWN
             return Items((*left.items, *right.items), left.complete and right.complete)
         if isinstance(left, Items) or isinstance(right, Items):
-            known = left if isinstance(left, Items) else right
-            return Items(known.items, complete=False) if isinstance(known, Items) else UNKNOWN
+            items = left if isinstance(left, Items) else right
+            return Items(items.items, complete=False) if isinstance(items, Items) else UNKNOWN
         if isinstance(left, Text) or isinstance(right, Text):
             parts = operators.as_text(left, node.left), operators.as_text(right, node.right)
             return self.text(node, text_cost(*parts), lambda: source_map.join(parts))
@@ -251,27 +251,27 @@ class Evaluator:
         self, definition: FunctionDefinition, node: Call, scope: Scope, *, skip: int
     ) -> dict[str, Value]:
         """Return a call's values by parameter name; the first `skip` parameters are bound."""
-        found: dict[str, Value] = {}
+        values: dict[str, Value] = {}
         positional = [parameter for parameter in definition.parameters if not parameter.kind]
         for parameter in definition.parameters:
             default = parameter.default
-            found[parameter.name.id] = (
+            values[parameter.name.id] = (
                 self.value(default, scope) if default is not None else UNKNOWN
             )
         for parameter, argument in zip(positional[skip:], node.args, strict=False):
             if isinstance(argument, Starred):
                 break
-            found[parameter.name.id] = self.value(argument, scope)
+            values[parameter.name.id] = self.value(argument, scope)
         for keyword in node.keywords:
-            if keyword.name is not None and keyword.name.id in found:
-                found[keyword.name.id] = self.value(keyword.value, scope)
+            if keyword.name is not None and keyword.name.id in values:
+                values[keyword.name.id] = self.value(keyword.value, scope)
         rest = next((name for name in definition.parameters if name.kind == "**"), None)
         if rest is not None and _only_passed_on(definition, rest.name.id):
             named = {name.name.id for name in definition.parameters if not name.kind}
             keywords, opaque = self.keywords(node, scope)
             others = {name: value for name, value in keywords.items() if name not in named}
-            found[rest.name.id] = Record(others, not opaque)
-        return found
+            values[rest.name.id] = Record(others, not opaque)
+        return values
 
     def keywords(self, node: Call, scope: Scope) -> tuple[dict[str, Argument], bool]:
         """Return a call's keyword arguments by name, and True if it may have unknown ones."""

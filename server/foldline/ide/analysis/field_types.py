@@ -73,8 +73,8 @@ def field_type(evaluator: Evaluator, annotation: Expression, scope: Scope) -> Fi
         return FieldType(known=False, hint=hint)  # Such as a subscript that its class refuses.
     shows = form.shows if form is not None and hints.certain else None
     declared = form if form is not None and form.forms else None
-    known = hints.known and not (hints.names and declared is None)
-    return FieldType(declared, known, shows, hint=hint)
+    is_certain = hints.known and not (hints.names and declared is None)
+    return FieldType(declared, is_certain, shows, hint=hint)
 
 
 def hint_of(

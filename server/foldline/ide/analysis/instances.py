@@ -118,8 +118,8 @@ def _library_instance(
         keyword = node.keyword("template")
         if argument is None and keyword is not None:
             argument = keyword.value
-        made = evaluator.value(argument, scope) if argument is not None else UNKNOWN
-        return PromptValue(made, node) if isinstance(made, TemplateValue) else UNKNOWN
+        value = evaluator.value(argument, scope) if argument is not None else UNKNOWN
+        return PromptValue(value, node) if isinstance(value, TemplateValue) else UNKNOWN
     if name == "Tool":
         params = types.arguments[0] if types is not None and types.arguments else None
         return ToolValue(node, evaluator.keywords(node, scope)[0], params)
@@ -216,8 +216,8 @@ def _lineage_of(evaluator: Evaluator, value: Value, depth: int) -> Lineage:
         if not above.root or above.root in ("FrozenDataclass", "Task"):
             continue
         custom = above.custom or any(map(_decides, definition.body))
-        own = _specialised(definition, above.types, types)
-        return Lineage(above.root, own, (origin, *above.classes), custom)
+        specialised = _specialised(definition, above.types, types)
+        return Lineage(above.root, specialised, (origin, *above.classes), custom)
     return Lineage("", None, (), custom=False)
 
 
@@ -228,18 +228,18 @@ def _specialised(
     if above is None or own is None:
         return own if above is None else above
     open_places = [
-        place
-        for place, argument in enumerate(above.arguments)
+        index
+        for index, argument in enumerate(above.arguments)
         if (isinstance(argument, External) and argument.dotted == TYPE_VARIABLE)
         or (definition.generic and isinstance(argument, Unknown))
     ]
     if len(open_places) != len(own.arguments):
         return above
     arguments, nodes = list(above.arguments), list(above.nodes)
-    for place, argument in zip(open_places, own.arguments, strict=True):
-        arguments[place] = argument
-    for place, node in zip(open_places, own.nodes, strict=False):
-        nodes[place] = node
+    for index, argument in zip(open_places, own.arguments, strict=True):
+        arguments[index] = argument
+    for index, node in zip(open_places, own.nodes, strict=False):
+        nodes[index] = node
     return Specialised(own.origin, tuple(arguments), tuple(nodes))
 
 
@@ -395,7 +395,7 @@ def _super_arguments(
         return passed, True
     body = evaluator.body(subclass.definition, subclass.scope)
     inner = evaluator.function_scope(init, body, evaluator.arguments(init, node, scope, skip=1))
-    own = {parameter.name.id for parameter in init.parameters if not parameter.kind}
+    names = {parameter.name.id for parameter in init.parameters if not parameter.kind}
     rest = {parameter.name.id for parameter in init.parameters if parameter.kind == "**"}
     handed_on: dict[str, Argument] = {}
     opaque = bool(super_call.args)
@@ -404,10 +404,10 @@ def _super_arguments(
         if keyword.name is not None:
             argument = evaluator.argument(keyword.value, inner, keyword.name)
             handed_on[keyword.name.id] = (
-                passed[source] if source in own & passed.keys() else argument
+                passed[source] if source in names & passed.keys() else argument
             )
         elif source in rest:
-            handed_on |= {name: value for name, value in passed.items() if name not in own}
+            handed_on |= {name: value for name, value in passed.items() if name not in names}
             opaque = opaque or any(other.name is None for other in node.keywords)
         else:
             opaque = True

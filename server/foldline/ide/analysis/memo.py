@@ -79,18 +79,18 @@ class Memo:
     def fact(self, anchor: Anchor, name: str, compute: Callable[[], T]) -> T:
         """Return the result of `compute`, recomputed only after a name that it used has changed."""
         bucket = self.bucket(anchor)
-        known = bucket.facts.get(name)
-        if known is not None:
-            self.record_uses(known[1])
-            return known[0]  # type: ignore[return-value]  # One name always stands for one type.
+        kept = bucket.facts.get(name)
+        if kept is not None:
+            self.record_uses(kept[1])
+            return kept[0]  # type: ignore[return-value]  # One name always stands for one type.
         self.begin(anchor)
         try:
-            made = compute()
+            value = compute()
         finally:
             used = self.end(anchor)
         if self.keeps:
-            bucket.facts[name] = (made, used)
-        return made
+            bucket.facts[name] = (value, used)
+        return value
 
     def facts(self, anchor: Anchor, name: str, compute: Callable[[], Iterable[T]]) -> tuple[T, ...]:
         """Return all that `compute` yields, as `fact` returns one result."""
@@ -183,10 +183,10 @@ class Memo:
         """Forget the statements that a file no longer has, and all that used changed `names`."""
         gone = {(file, name) for name in names}
         live = {id(anchor) for statement in parsed.statements for anchor in statement.anchors()}
-        known = self._buckets
+        buckets = self._buckets
         self._buckets = {
             key: bucket
-            for key, bucket in known.items()
+            for key, bucket in buckets.items()
             if (bucket.anchor.file != file or key in live) and gone.isdisjoint(bucket.used)
         }
         self._spent = Counter()

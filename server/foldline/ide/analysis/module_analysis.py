@@ -171,7 +171,7 @@ class ModuleAnalysis:
         )
         for template in templates:
             everywhere.update((id(section), section) for section in in_template(template))
-        made = [dataclass_of(evaluator, ClassValue(*found)) for found in classes]
+        dataclasses = [dataclass_of(evaluator, ClassValue(*class_of)) for class_of in classes]
         return StatementFacts(
             statement=statement,
             calls=tuple(calls),
@@ -179,7 +179,7 @@ class ModuleAnalysis:
             templates=templates,
             tools=tuple(value for value in values if isinstance(value, ToolValue)),
             prompts=tuple(value for value in values if isinstance(value, PromptValue)),
-            dataclasses=tuple(kind for kind in made if kind.is_dataclass is not False),
+            dataclasses=tuple(kind for kind in dataclasses if kind.is_dataclass is not False),
             texts=tuple(text for section in everywhere.values() for text in texts_of(section)),
         )
 
@@ -190,20 +190,20 @@ class ModuleAnalysis:
 
     def prompt(self, name: str) -> PromptFacts | None:
         """Return the prompt that a variable holds."""
-        found = self._named.get(name)
-        return PromptFacts(*found, self) if found is not None else None
+        named = self._named.get(name)
+        return PromptFacts(*named, self) if named is not None else None
 
     @cached_property
     def _named(self) -> dict[str, tuple[Name, TemplateValue | PromptValue]]:
         memo = self.evaluator.memo
-        found: dict[str, tuple[Name, TemplateValue | PromptValue]] = {}
+        by_name: dict[str, tuple[Name, TemplateValue | PromptValue]] = {}
         for statement in self.statements:
             read = partial(prompt_values, statement, self.scope, self.evaluator)
             for node, name, value in memo.facts(statement.anchor, "prompts", read):
                 if not is_gone(node):
-                    found.pop(name.id, None)
-                    found[name.id] = (name, value)
-        return found
+                    by_name.pop(name.id, None)
+                    by_name[name.id] = (name, value)
+        return by_name
 
     @property
     def sections(self) -> Iterator[SectionValue]:
@@ -359,16 +359,16 @@ class Document:
         self, evaluator: Evaluator, among: tuple[TopLevel, ...] | None = None
     ) -> PromptModule:
         """Return the file's prompts in definition order; if `among` is set, only from those."""
-        found: dict[str, StaticPrompt] = {}
+        by_name: dict[str, StaticPrompt] = {}
         read = self.parsed.statements if among is None else among
         for statement in read:
             prompts = partial(self._prompts, statement, evaluator)
             for prompt in evaluator.memo.within(statement.anchor, prompts):
                 # The last prompt bound to a name wins.
-                found.pop(prompt.name, None)
-                found[prompt.name] = prompt
+                by_name.pop(prompt.name, None)
+                by_name[prompt.name] = prompt
         broken = any(statement.broken for statement in read)
-        return PromptModule(self.text, tuple(found.values()), broken)
+        return PromptModule(self.text, tuple(by_name.values()), broken)
 
     def _prompts(self, statement: TopLevel, evaluator: Evaluator) -> list[StaticPrompt]:
         return [

@@ -58,11 +58,11 @@ class Modules:
     def open(self, file: str, text: str) -> None:
         """Use the text of an editor's buffer instead of the file's."""
         with self.lock:
-            known = self._texts.get(file)
-            if known != text:
+            text_before = self._texts.get(file)
+            if text_before != text:
                 self._texts[file] = text
                 self._unconcerned.clear()
-                if known is None:
+                if text_before is None:
                     self._look_again()
 
     def close(self, file: str) -> None:
@@ -122,11 +122,11 @@ class Modules:
                 if LIBRARY_WORD in source:
                     return True
                 for level, dotted in imports_of(source):
-                    found = self.module_of(dotted, level, importer)
-                    if found is None or found in seen or found in self._unconcerned:
+                    module = self.module_of(dotted, level, importer)
+                    if module is None or module in seen or module in self._unconcerned:
                         continue
-                    seen.add(found)
-                    pending.append((found, self._source(found)))
+                    seen.add(module)
+                    pending.append((module, self._source(module)))
             # No file reached from these mentions it either.
             self._unconcerned |= seen
             return False
@@ -136,14 +136,14 @@ class Modules:
         opened = self._texts.get(file)
         if opened is not None:
             return opened
-        known = self._sources.get(file)
-        if known is None:
+        source = self._sources.get(file)
+        if source is None:
             self._stamps[file] = stamp_of(file)
             text = self._read(file) or ""
             # For most files only the imports matter.
             imports = (match[0] for match in _imports(text))
-            known = self._sources[file] = text if LIBRARY_WORD in text else "\n".join(imports)
-        return known
+            source = self._sources[file] = text if LIBRARY_WORD in text else "\n".join(imports)
+        return source
 
     def _read(self, file: str) -> str | None:
         try:
@@ -166,8 +166,8 @@ class Modules:
             for _ in range(level - 1):
                 folder = _parent(folder)
             folders = (folder,) if level else self._search_path(folder)
-            found = (self._module_file(one, dotted) for one in folders)
-            self._found[key] = next(filter(None, found), None)
+            module_files = (self._module_file(one, dotted) for one in folders)
+            self._found[key] = next(filter(None, module_files), None)
         return self._found[key]
 
     def _search_path(self, folder: str) -> Iterator[str]:

@@ -65,32 +65,34 @@ def lookup(evaluator: Evaluator, name: str, scope: Scope, use: Node | None = Non
     inner: Scope = scope
     changed: list[tuple[tuple[Bound, ...], BodyScope]] = []
     while isinstance(inner, BodyScope):
-        found = inner.names.get(name, ())
-        place = use if inner is scope else None
+        bindings = inner.names.get(name, ())
+        position = use if inner is scope else None
         if name in inner.arguments:
-            given = tuple(bound for bound in found if place is None or bound.before(place))
-            value = _bound(evaluator, given, inner, inner.arguments[name])
+            assigned = tuple(
+                bound for bound in bindings if position is None or bound.before(position)
+            )
+            value = _bound(evaluator, assigned, inner, inner.arguments[name])
             break
-        if found and (inner is scope or inner.function is not None):
-            if any(not bound.change for bound in found):
-                value = _bound(evaluator, _so_far(found, place), inner)
+        if bindings and (inner is scope or inner.function is not None):
+            if any(not bound.change for bound in bindings):
+                value = _bound(evaluator, _so_far(bindings, position), inner)
                 break
             # Only changed here: `SECTIONS.append(…)` in a function.
-            changed.append((_so_far(found, place), inner))
+            changed.append((_so_far(bindings, position), inner))
         inner = inner.parent
     else:
         value = member(evaluator, inner, name, use if inner is scope else None)
-    for found, body in reversed(changed):
-        value = _bound(evaluator, found, body, value)
+    for bindings, body in reversed(changed):
+        value = _bound(evaluator, bindings, body, value)
     return value
 
 
 def member(evaluator: Evaluator, module: ModuleScope, name: str, use: Node | None = None) -> Value:
     """Return the value of a module-level name."""
     evaluator.memo.record_use(module.file, name)
-    found = module.names.get(name)
-    if found is not None and any(bound.change != "passed" for bound in found):
-        return doubted(_bound(evaluator, _so_far(found, use), module, None, name), name, module)
+    bindings = module.names.get(name)
+    if bindings is not None and any(bound.change != "passed" for bound in bindings):
+        return doubted(_bound(evaluator, _so_far(bindings, use), module, None, name), name, module)
     for star in reversed(module.stars):
         value = _starred(evaluator, star, name, module)
         if value is not None and not isinstance(value, Unknown):
@@ -111,41 +113,41 @@ def _starred(evaluator: Evaluator, star: Import, name: str, module: ModuleScope)
     """Return what a star import gives a name: None if nothing, unknown if that isn't known."""
     if star.level == 0 and star.module == LIBRARY:
         return External(f"{LIBRARY}.{name}") if name in LIBRARY_NAMES else None
-    found = evaluator.modules.find(star.module, star.level, module.file)
-    if found is not None and not found.stars and name not in found.names:
-        evaluator.memo.record_use(found.file, name)
+    starred = evaluator.modules.find(star.module, star.level, module.file)
+    if starred is not None and not starred.stars and name not in starred.names:
+        evaluator.memo.record_use(starred.file, name)
         return None
-    if found is not None and (name.startswith("_") or "__all__" in found.names):
-        listed = member(evaluator, found, "__all__")
+    if starred is not None and (name.startswith("_") or "__all__" in starred.names):
+        listed = member(evaluator, starred, "__all__")
         texts = [one.value for one in listed.items] if isinstance(listed, Items) else []
         if name not in {one.known for one in texts if isinstance(one, Text)}:
-            sure = "__all__" not in found.names or (isinstance(listed, Items) and listed.complete)
+            sure = "__all__" not in starred.names or (isinstance(listed, Items) and listed.complete)
             return None if sure else UNKNOWN
     value = _imported(evaluator, star, name, module)
-    known = not isinstance(value, External) or value.library_name in LIBRARY_NAMES
-    return value if known else UNKNOWN
+    is_library = not isinstance(value, External) or value.library_name in LIBRARY_NAMES
+    return value if is_library else UNKNOWN
 
 
 def _imported(evaluator: Evaluator, node: Import, name: str, module: ModuleScope) -> Value:
     if node.level == 0 and (node.module + ".").startswith(LIBRARY + "."):
         return External(f"{node.module}.{name}")
-    found = evaluator.modules.find(node.module, node.level, module.file)
-    if found is not None:
-        key = (id(found), hash(name))
+    imported = evaluator.modules.find(node.module, node.level, module.file)
+    if imported is not None:
+        key = (id(imported), hash(name))
         if key in evaluator.active:
             return UNKNOWN
         evaluator.active.add(key)
         try:
-            value = member(evaluator, found, name)
+            value = member(evaluator, imported, name)
         finally:
             evaluator.active.discard(key)
-        if not isinstance(value, Unknown) or name in found.names:
+        if not isinstance(value, Unknown) or name in imported.names:
             return value
     dotted = f"{node.module}.{name}" if node.module else name
     inner = evaluator.modules.find(dotted, node.level, module.file)
     if inner is not None:
         return ModuleValue(inner)
-    return External(dotted) if node.level == 0 and found is None else UNKNOWN
+    return External(dotted) if node.level == 0 and imported is None else UNKNOWN
 
 
 def _bound(
@@ -184,8 +186,8 @@ def _changed(evaluator: Evaluator, value: Value, bound: Bound, scope: Scope) -> 
     if bound.change == "=":
         return UNKNOWN if isinstance(value, InstanceValue | ModuleValue | ClassValue) else value
     if bound.change == "given":
-        given = isinstance(value, Items) and _changes_lists(evaluator, bound, scope)
-        return operators.one_of(value, UNKNOWN) if given else value
+        is_list = isinstance(value, Items) and _changes_lists(evaluator, bound, scope)
+        return operators.one_of(value, UNKNOWN) if is_list else value
     if bound.change == "bind":
         if not isinstance(value, PromptValue) or not isinstance(bound.value, Call):
             return value
@@ -227,7 +229,7 @@ def _changes_lists(evaluator: Evaluator, given: Bound, scope: Scope) -> bool:
         return not (func.library_name or is_known) or is_method
     if isinstance(func, FunctionValue):
         body = evaluator.any_call(func.definition, func.scope)
-        found = (
+        changes = (
             bound
             for parameter in func.definition.parameters
             for bound in body.names.get(parameter.name.id, ())
@@ -241,7 +243,7 @@ def _changes_lists(evaluator: Evaluator, given: Bound, scope: Scope) -> bool:
                 _changes_lists(evaluator, bound, body)
                 if bound.change == "given"
                 else bool(bound.change)
-                for bound in found
+                for bound in changes
             )
         finally:
             evaluator.active.discard(key)
@@ -264,8 +266,8 @@ def _single(evaluator: Evaluator, bound: Bound, scope: Scope) -> Value:
                 decorator.func if isinstance(decorator, Call) else decorator, scope
             )
             name = decorator.id if isinstance(decorator, Name) else ""
-            known = isinstance(value, External) and value.dotted in _TRANSPARENT
-            if not known and name != "staticmethod":
+            is_transparent = isinstance(value, External) and value.dotted in _TRANSPARENT
+            if not is_transparent and name != "staticmethod":
                 return UNKNOWN
         return FunctionValue(node, scope)
     if isinstance(node, Import):
@@ -286,9 +288,9 @@ def _import(evaluator: Evaluator, node: Import, scope: Scope) -> Value:
         return _imported(evaluator, node, node.name, module)
     dotted = node.module if node.alias else node.module.partition(".")[0]
     if not (dotted + ".").startswith(LIBRARY + "."):
-        found = evaluator.modules.find(dotted, 0, module.file)
-        if found is not None:
-            return ModuleValue(found)
+        imported = evaluator.modules.find(dotted, 0, module.file)
+        if imported is not None:
+            return ModuleValue(imported)
     return External(dotted)
 
 
@@ -305,8 +307,8 @@ def attribute(evaluator: Evaluator, owner: Value, name: str) -> Value:
         return value
     if isinstance(owner, ClassValue):
         scope = evaluator.body(owner.definition, owner.scope)
-        found = scope.names.get(name)
-        value = _bound(evaluator, found, scope) if found is not None else UNKNOWN
+        bindings = scope.names.get(name)
+        value = _bound(evaluator, bindings, scope) if bindings is not None else UNKNOWN
         # A member isn't its value, unless its class is a StrEnum or the like.
         is_plain = isinstance(value, Text | Plain | Items)
         return UNKNOWN if is_plain and enum_of(evaluator, owner) == PLAIN_ENUM else value

@@ -84,8 +84,8 @@ def edited(code: Code, edit: Edit, text: str, parse: Parse) -> Code | None:
     while around:
         outer, start = around.pop()
         before = Code(outer.anchor, (outer.node,), outer.pieces)
-        own = _part(text, outer.anchor, start, edit)
-        after = _Mover(before, own, edit.within(start), old, new).code
+        part = _part(text, outer.anchor, start, edit)
+        after = _Mover(before, part, edit.within(start), old, new).code
         old, new = outer, Piece(cast("Expression", after.nodes[0]), after.pieces)
     return _Mover(code, text, edit, old, new).code
 
@@ -168,12 +168,12 @@ class _Mover:
 
 def _contents(kind: type[Node]) -> tuple[str, ...]:
     """The attributes that make a node of a class, after its place."""
-    found = _CONTENTS.get(kind)
-    if found is None:
-        made = ("anchor", "start", "end", "mapped", "quoted")
+    names_kept = _CONTENTS.get(kind)
+    if names_kept is None:
+        derived = ("anchor", "start", "end", "mapped", "quoted")
         names = (item.name for item in fields(kind))
-        found = _CONTENTS[kind] = tuple(name for name in names if name not in made)
-    return found
+        names_kept = _CONTENTS[kind] = tuple(name for name in names if name not in derived)
+    return names_kept
 
 
 _CONTENTS: dict[type[Node], tuple[str, ...]] = {}

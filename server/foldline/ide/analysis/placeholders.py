@@ -98,15 +98,15 @@ class ShownText:
 
 def shown(written: MappedText) -> ShownText:
     """Return a text as a section shows it; computed once in the lifetime of the text."""
-    found = written.shown
-    if found is None:
+    shown_text = written.shown
+    if shown_text is None:
         mapped = written.dedent().strip()
         if mapped is written:
             # Avoid a cycle, which only the garbage collector frees.
             mapped = MappedText(written.text, written.runs)
-        found = ShownText(mapped, tuple(placeholders(mapped)))
-        object.__setattr__(written, "shown", found)
-    return found
+        shown_text = ShownText(mapped, tuple(placeholders(mapped)))
+        object.__setattr__(written, "shown", shown_text)
+    return shown_text
 
 
 def parts(text: ShownText) -> Iterator[Placeholder | Span]:
@@ -134,8 +134,8 @@ def texts_of(section: SectionValue) -> Iterator[TemplateText]:
     name = section.text(ITEMS) if section.item is not None else None
     if name is not None and not name.dynamic:
         end = len(name.text)
-        whole = Placeholder(name.text, name, 0, end, 0, end)
-        yield TemplateText(section, ITEMS, name, name, (whole,))
+        placeholder = Placeholder(name.text, name, 0, end, 0, end)
+        yield TemplateText(section, ITEMS, name, name, (placeholder,))
 
 
 def roles_of(section: SectionValue) -> tuple[str, ...]:

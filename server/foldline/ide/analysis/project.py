@@ -45,21 +45,21 @@ class Project(Modules):
     def open(self, file: str, text: str) -> None:
         text = with_line_feeds(text)
         with self.lock:
-            known = self._open.get(file)
-            if known is not None and known.text == text:
+            document = self._open.get(file)
+            if document is not None and document.text == text:
                 return
             super().open(file, text)
-            if known is None:
+            if document is None:
                 closed = self._closed.pop(file, None)
-                known = self._open[file] = closed or Document(file, text)
-                known.update(text)
+                document = self._open[file] = closed or Document(file, text)
+                document.update(text)
                 self._changed()
                 return
-            names = known.update(text)
+            names = document.update(text)
             self.version += 1
             self._analyses.clear()
-            if known.is_parsed:
-                self._evaluator.memo.forget(file, names, known.parsed)
+            if document.is_parsed:
+                self._evaluator.memo.forget(file, names, document.parsed)
 
     def close(self, file: str) -> None:
         with self.lock:
@@ -99,15 +99,15 @@ class Project(Modules):
     def analysis(self, file: str) -> ModuleAnalysis | None:
         """Return the analysis of a file; None if it can't be read."""
         with self.lock:
-            known = self._analyses.get(file)
-            if known is None:
+            module = self._analyses.get(file)
+            if module is None:
                 document = self._document(file)
                 if document is None:
                     return None
                 concerned = self.concerned(file, document.text)
-                known = ModuleAnalysis(document, self._evaluator, concerned=concerned)
-                self._analyses[file] = known
-            return known
+                module = ModuleAnalysis(document, self._evaluator, concerned=concerned)
+                self._analyses[file] = module
+            return module
 
     def without_code(self, file: str, text: str) -> ModuleAnalysis:
         """Return the analysis of a text that isn't Python: it has no statements."""
@@ -146,8 +146,8 @@ class Project(Modules):
         # Closed files change only with the disk.
         key = (word, near, file)
         if key not in self._mentions:
-            found = set(self.mentioning(word, near=(near, module))) - {file, *self._open}
-            self._mentions[key] = bool(found)
+            files = set(self.mentioning(word, near=(near, module))) - {file, *self._open}
+            self._mentions[key] = bool(files)
         return self._mentions[key]
 
     def _document(self, file: str) -> Document | None:

@@ -90,18 +90,18 @@ class PromptFiles:
 
     def files(self) -> tuple[str, ...]:
         """The files that concern prompts as of the last refresh, sorted."""
-        found = {file for file, words in self._words.items() if words.direct}
+        files = {file for file, words in self._words.items() if words.direct}
         grown = True
-        while grown and found:
-            stems = {_stem(file) for file in found}
+        while grown and files:
+            stems = {_stem(file) for file in files}
             more = {
                 file
                 for file, words in self._words.items()
-                if file not in found and not stems.isdisjoint(words.imports)
+                if file not in files and not stems.isdisjoint(words.imports)
             }
             grown = bool(more)
-            found |= more
-        return tuple(sorted(found))
+            files |= more
+        return tuple(sorted(files))
 
     def matching(self, query: str) -> Iterator[str]:
         """Yield the files in which some symbol may match a query."""

@@ -179,10 +179,10 @@ def _changed_inside(statements: Iterable[Statement], local: frozenset[str]) -> I
     """Yield the names that functions change without binding them: `SECTIONS.append(…)`."""
     for statement in statements:
         if isinstance(statement, FunctionDefinition):
-            found = [*bindings(statement.body)]
-            own = {bound.name for bound in found if not bound.change}
-            inside = local | own | {parameter.name.id for parameter in statement.parameters}
-            for one in found:
+            bound_inside = [*bindings(statement.body)]
+            names = {bound.name for bound in bound_inside if not bound.change}
+            inside = local | names | {parameter.name.id for parameter in statement.parameters}
+            for one in bound_inside:
                 if one.change not in ("", "+=", *_NEUTRAL) and one.name not in inside:
                     yield f"{one.name}." if one.change == "=" else one.name
             yield from _changed_inside(statement.body, inside)

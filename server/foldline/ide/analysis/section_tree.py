@@ -85,10 +85,10 @@ def _built(
             yield _section(value, item, path, number, depth, places=places)
             number = number if value.children.complete else None
             continue
-        place = next(places)
+        index = next(places)
         if isinstance(value, SectionValue):
-            own = None if number is None else layout.section_number(number, place)
-            yield _section(value, item, path, own, depth)
+            number_here = None if number is None else layout.section_number(number, index)
+            yield _section(value, item, path, number_here, depth)
 
 
 def _section(

@@ -265,8 +265,8 @@ def _sections(
         if not (isinstance(value, SectionValue) and value.kind == "chapter"):
             yield _section(item, template, depth, role)
         elif template.opens(value) and not value.gated:
-            own = value.declares_role or role is Role.SYSTEM
-            inner = (lambda _, role=role: role) if own else role_of
+            is_system = value.declares_role or role is Role.SYSTEM
+            inner = (lambda _, role=role: role) if is_system else role_of
             for source in _sections(value.children, template, depth + 1, inner):
                 yield replace(source, certain=source.certain and not (item.maybe or value.maybe))
             if not value.children.complete:
@@ -278,18 +278,20 @@ def _section(item: Item, template: TemplateValue, depth: int, role: Role | None)
     if not isinstance(value, SectionValue):
         return SectionSource(None, role=role)
     children = tuple(_sections(value.children, template, depth + 1))
-    own = kept(value, "source", _Own.of)
+    source = kept(value, "source", _Own.of)
     certain = not (item.maybe or value.maybe)
     return SectionSource(
         value,
-        key=own.key,
-        title=own.title,
-        tools=own.tools,
+        key=source.key,
+        title=source.title,
+        tools=source.tools,
         children=children,
         role=role,
-        certain=certain and own.certain,
+        certain=certain and source.certain,
         tools_certain=certain
-        and (own.has_tools or (own.no_tools and all(child.tools_certain for child in children))),
+        and (
+            source.has_tools or (source.no_tools and all(child.tools_certain for child in children))
+        ),
     )
 
 
@@ -343,8 +345,8 @@ class _Own(NamedTuple):
     @classmethod
     def of(cls, value: SectionValue) -> _Own:
         argument = value.arguments.get("tools")
-        given = Items((), complete=not value.opaque) if argument is None else argument.value
-        tools = given if isinstance(given, Items) else Items((), complete=False)
+        items = Items((), complete=not value.opaque) if argument is None else argument.value
+        tools = items if isinstance(items, Items) else Items((), complete=False)
         return cls(
             key=value.key or "?",
             title=" ".join(value.title.splitlines()).strip(),
@@ -401,7 +403,7 @@ class _Renderer:
         while True:
             # Each section before it counts in its number, and those around it can hide it.
             self.certain = self.certain and items.complete
-            place = next(place for place in places if place.path == path[: len(place.path)])
+            place = next(placed for placed in places if placed.path == path[: len(placed.path)])
             section = place.section.value
             assert section is not None
             self.certain = self.certain and place.section.certain
@@ -447,18 +449,18 @@ class _Renderer:
         argument = self.template.arguments.get("disclosure")
         if argument is None:
             return "auto"
-        known = argument.value.known if isinstance(argument.value, Text) else None
-        self.certain = self.certain and known is not None
-        return known or "auto"
+        text = argument.value.known if isinstance(argument.value, Text) else None
+        self.certain = self.certain and text is not None
+        return text or "auto"
 
     def _row(self, items: Items, places: Iterable[_Place]) -> None:
         self.certain = self.certain and items.complete
-        for place in places:
-            section = place.section.value
-            self.certain = self.certain and place.section.certain
+        for placed in places:
+            section = placed.section.value
+            self.certain = self.certain and placed.section.certain
             if section is not None:
-                self.has_optional |= not place.section.certain
-                self._section(place, section)
+                self.has_optional |= not placed.section.certain
+                self._section(placed, section)
 
     def _section(self, place: _Place, section: SectionValue) -> None:
         visibility = self.overrides.get(place.path) or section.visibility
@@ -531,12 +533,12 @@ class _Renderer:
             return derived[name]
         # Sections with the same parameters show the same.
         default = section.arguments.get("default_params")
-        own, indent = self.param_values.own_key, part.indent
-        key = (own, id(section.params), section.opaque, id(default), name, written, indent)
-        known = self.values.get(key)
-        if known is None:
-            known = self.values[key] = self._value(section, name, written, indent)
-        return known
+        own_key, indent = self.param_values.own_key, part.indent
+        key = (own_key, id(section.params), section.opaque, id(default), name, written, indent)
+        filled = self.values.get(key)
+        if filled is None:
+            filled = self.values[key] = self._value(section, name, written, indent)
+        return filled
 
     def _value(
         self, section: SectionValue, name: str, placeholder: str, indent: str | None

@@ -139,8 +139,8 @@ def parse(text: str, file: str, previous: Parsed | None = None) -> Parsed:
         return Parsed(text, (), f"it has {len(text):,} characters, the limit is {MAX_CHARACTERS:,}")
     try:
         if previous is None or previous.refused:
-            found = _with_rests(_cut(text, (0, len(text)), file, _parse), text)
-            return Parsed(text, tuple(map(_read, found)))
+            top_levels = _with_rests(_cut(text, (0, len(text)), file, _parse), text)
+            return Parsed(text, tuple(map(_read, top_levels)))
         updated = _Update(text, file, previous).parsed()
         _check_size(sum(statement.anchor.size for statement in updated.statements))
         return updated
@@ -193,21 +193,23 @@ class _Update:
             part = self.text[self.low : self.high]
             alone = self._alone(part)
             if alone is None or others_broken:
-                whole = self.parse(self.text)
-                if not whole.has_error and not _is_any_cut_off(whole, self.text, 0, self.text):
-                    return Parsed(self.text, tuple(self._reread(whole)))
+                everything = self.parse(self.text)
+                if not everything.has_error and not _is_any_cut_off(
+                    everything, self.text, 0, self.text
+                ):
+                    return Parsed(self.text, tuple(self._reread(everything)))
             if alone is None:
                 cut = _cut(self.text, (self.low, self.high), self.file, self.parse)
                 middle = _with_rests(cut, self.text)
                 middle = list(map(_read, self._with_last_good(middle)))
             else:
-                known = _pieces_of(self.touched)
+                pieces = _pieces_of(self.touched)
                 middle = [
                     _statement(
                         [node],
                         _anchor(self.file, part, _place(node), self.low),
                         node.start_byte,
-                        known,
+                        pieces,
                     )
                     for node in _statements(alone)
                 ]
@@ -222,12 +224,10 @@ class _Update:
         [old] = self.touched
         edit = Edit(*self.edit).within(old.start)
         text = self.text[old.start : old.end + self.shift]
-        found = edited(Code(old.anchor, old.nodes, old.pieces), edit, text, _parse)
-        if found is None:
+        code = edited(Code(old.anchor, old.nodes, old.pieces), edit, text, _parse)
+        if code is None:
             return None
-        return [
-            TopLevel(found.anchor, text, cast("tuple[Statement, ...]", found.nodes), found.pieces)
-        ]
+        return [TopLevel(code.anchor, text, cast("tuple[Statement, ...]", code.nodes), code.pieces)]
 
     def _alone(self, part: str) -> tree_sitter.Node | None:
         """Parse the edited statements; None if they don't stand alone."""
@@ -237,12 +237,12 @@ class _Update:
 
     def _reread(self, whole: tree_sitter.Node) -> Iterator[TopLevel]:
         """Yield all statements of a full parse, reusing those whose text is the same."""
-        known: dict[str, list[TopLevel]] = {}
+        by_text: dict[str, list[TopLevel]] = {}
         for statement in reversed(self.previous.statements):
             if not statement.broken:
-                known.setdefault(statement.text, []).append(statement)
+                by_text.setdefault(statement.text, []).append(statement)
         same = [
-            (node, texts.pop() if (texts := known.get(self.text[slice(*_place(node))])) else None)
+            (node, texts.pop() if (texts := by_text.get(self.text[slice(*_place(node))])) else None)
             for node in _statements(whole)
         ]
         kept = {id(old) for _, old in same if old is not None}

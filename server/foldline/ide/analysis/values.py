@@ -230,8 +230,8 @@ class Dataclass:
     def stability_of(self, name: str) -> Stability:
         """Return the stability of a field's value."""
         field = self.field(name)
-        own = self.stability if field is None or field.stability is None else field.stability
-        return Stability.UNKNOWN if own is None else own
+        stability = self.stability if field is None or field.stability is None else field.stability
+        return Stability.UNKNOWN if stability is None else stability
 
     @property
     def identity(self) -> object:
@@ -347,10 +347,10 @@ class SectionValue:
         value = argument.value
         if isinstance(value, External):
             owner, _, name = value.dotted.rpartition(".")
-            given = name.lower() if owner.endswith("Role") else ""
+            role = name.lower() if owner.endswith("Role") else ""
         else:
-            given = (value.known or "") if isinstance(value, Text) else ""
-        return Role(given) if given in SECTION_ROLES else None
+            role = (value.known or "") if isinstance(value, Text) else ""
+        return Role(role) if role in SECTION_ROLES else None
 
     @property
     def children(self) -> Items:
@@ -510,8 +510,8 @@ def with_chapters(
 def _rows(template: TemplateValue) -> Items:
     rows = [template.items(name) for name in ROOTS]
     roles = {item: template.role_of(item) for row in rows for item in row.items}
-    known = all(roles.values()) or len(roles) == 1
+    is_certain = all(roles.values()) or len(roles) == 1
     return Items(
         tuple(sorted(roles, key=lambda item: SECTION_ROLES.index(roles[item] or Role.USER))),
-        complete=all(row.complete for row in rows) and known,
+        complete=all(row.complete for row in rows) and is_certain,
     )

@@ -64,14 +64,14 @@ class AnswerReader:
 
     def _blocks(self, file: Path, records: Iterable[bytes]) -> tuple[Block, ...]:
         with self._lock:
-            known = self._known.get(file, {})
-        found = [(record, known.get(record) or _block(record)) for record in records]
+            blocks_before = self._known.get(file, {})
+        blocks = [(record, blocks_before.get(record) or _block(record)) for record in records]
         with self._lock:
-            self._known[file] = dict(found)
+            self._known[file] = dict(blocks)
             self._known.move_to_end(file)
             if len(self._known) > MAX_KEPT:
                 self._known.popitem(last=False)
-        return tuple(block for _, block in found)
+        return tuple(block for _, block in blocks)
 
 
 def _block(record: bytes) -> Block:

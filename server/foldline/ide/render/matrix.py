@@ -141,7 +141,7 @@ def matrix_of(renders: Mapping[str, Render | str]) -> Matrix:
         blocks = {block.id: block for block in render.blocks}
         mark = "" if render.tokens is None or render.tokens.exact else "~"
         cells = []
-        for row, known in variants.items():
+        for row, variant in variants.items():
             block = blocks.get(row.id or "")
             how = "full" if row.id is None else _shown(block)
             count = block.own_tokens if block else 0
@@ -152,7 +152,7 @@ def matrix_of(renders: Mapping[str, Render | str]) -> Matrix:
             # What divides it from the next section isn't its text.
             look = how, block.text.strip() if block else count
             words = WORDS.get(how, "{}").format(f"{mark}{count:,}")
-            cells.append(Cell(how, count, known.setdefault(look, len(known)), words))
+            cells.append(Cell(how, count, variant.setdefault(look, len(variant)), words))
         return MatrixSet(name, tuple(cells), render.tokens, None)
 
     return Matrix(ordered, tuple(column(name, render) for name, render in renders.items()))
@@ -174,8 +174,8 @@ def matrix_lines(matrix: Matrix, width: int = sys.maxsize) -> Iterator[Line]:
     while columns:
         ends = accumulate((_width(column[0][0]) for column in columns), initial=left)
         count = max(1, sum(end <= width for end in ends) - 1)
-        for place, label in enumerate(labels):
-            yield [(_fit(label, left), ""), *(column[place] for column in columns[:count])]
+        for index, label in enumerate(labels):
+            yield [(_fit(label, left), ""), *(column[index] for column in columns[:count])]
         columns = columns[count:]
         yield from ([],) if columns else ()
     for one in matrix.sets:

@@ -128,19 +128,22 @@ class Provenance:
     def origin(self, block: Block, unit: int) -> TextOrigin:
         """Return where the character at a number of UTF-16 code units of a block comes from."""
         at, exact = from_units(block.text, unit, UTF16), False
-        found: list[SourcePlace] = []
+        places: list[SourcePlace] = []
         for start, end, sources, is_exact in self._stretches(block):
-            for what, text, whole in sources if start <= at < end else ():
-                written = whole if text is None else self._written(text, at - start)
-                if place := self._place(what, written):
-                    exact = is_exact if not found else exact
-                    found.append(place)
-        if not found:
+            for what, text, extent in sources if start <= at < end else ():
+                written = extent if text is None else self._written(text, at - start)
+                if source_place := self._place(what, written):
+                    exact = is_exact if not places else exact
+                    places.append(source_place)
+        if not places:
             nodes = [span_of(one.node) for one in self._sections.get(block.path, ())[:1]]
-            found += filter(None, [self._place(f"section {block.key}", node) for node in nodes])
+            places += filter(None, [self._place(f"section {block.key}", node) for node in nodes])
         exact = exact and self._is_sure(block)
-        words = "; ".join(place.what for place in found) or "the source doesn't show this section"
-        return TextOrigin(words if exact else f"not exactly known: {words}", exact, tuple(found))
+        words = (
+            "; ".join(source_place.what for source_place in places)
+            or "the source doesn't show this section"
+        )
+        return TextOrigin(words if exact else f"not exactly known: {words}", exact, tuple(places))
 
     def occurrences(self, file: str, line: int, character: int, size: int) -> Iterator[Occurrence]:
         """Yield the parts of the blocks that come from a part of a file, in order.
@@ -154,10 +157,10 @@ class Provenance:
         for block in self._render.blocks:
             spans: set[Span] = set()
             for low, high, sources, is_exact in self._stretches(block):
-                for _, text, whole in sources:
+                for _, text, extent in sources:
                     if text is not None:
                         spans |= {Span(low + a, low + b) for a, b in text.shown_from(place)}
-                    elif whole is not None and is_exact and low < high and _overlap(whole, place):
+                    elif extent is not None and is_exact and low < high and _overlap(extent, place):
                         spans.add(Span(low, high))
             for span in sorted(spans):
                 before, end = (units(block.text[:offset], UTF16) for offset in span)
@@ -191,17 +194,17 @@ class Provenance:
             elif segment.field is not None:
                 name, number, inner = _names(segment.field, section)
                 index = index if number is None else int(number)
-                own, others = self._held(section, block.key, name, index, inner)
+                held, others = self._held(section, block.key, name, index, inner)
                 first = []
                 if isinstance(piece, Placeholder) and piece.file:
                     written = piece.mapped.text[piece.start : piece.end]
                     first = [_Source(f"placeholder {written}", None, piece.source)]
-                if own is not None and segment.text.count(own.text) == 1:
-                    low = start + segment.text.index(own.text)
-                    value = _Source(f"value of {inner or name}", own)
+                if held is not None and segment.text.count(held.text) == 1:
+                    low = start + segment.text.index(held.text)
+                    value = _Source(f"value of {inner or name}", held)
                     yield _Stretch(start, low, (*first, *others))
-                    yield _Stretch(low, low + len(own.text), (*first, value, *others))
-                    start = low + len(own.text)
+                    yield _Stretch(low, low + len(held.text), (*first, value, *others))
+                    start = low + len(held.text)
                 yield _Stretch(start, at, (*first, *others))
             elif isinstance(piece, MappedText):
                 yield from _literal(piece, segment.text, start, what)
@@ -219,12 +222,12 @@ class Provenance:
         if inner and items is not None and isinstance(items.value, Items):
             value = items.value
         elif isinstance(params, Dataclass) and (field := params.field(name)) is not None:
-            given = self._given(params.name, key, name)
-            if given.get("source") in _IN_SOURCE:
+            instance = self._given(params.name, key, name)
+            if instance.get("source") in _IN_SOURCE:
                 self._values.enter(key)
                 value, _ = self._values.argument(section, name)
-            elif (place := self._line_of(given, params.name, name)) is not None:
-                others.append(_Source(f"value of {name}", None, place))
+            elif (line := self._line_of(instance, params.name, name)) is not None:
+                others.append(_Source(f"value of {name}", None, line))
             if field.name is not None:
                 others.append(_Source(f"field {params.name}.{name}", None, span_of(field.name)))
         if inner:
@@ -239,8 +242,8 @@ class Provenance:
     def _given(self, kind: str, key: str, name: str) -> Mapping[str, Any]:
         """Return where the value of a field comes from, as the worker says."""
         kinds = [one for one in self._render.parameters if one.type == kind]
-        own = [one for one in kinds if one.section == key] or kinds
-        fields = (field for one in own[:1] for field in one.fields if field.name == name)
+        of_section = [one for one in kinds if one.section == key] or kinds
+        fields = (field for one in of_section[:1] for field in one.fields if field.name == name)
         return next((field.origin for field in fields if field.origin), {"source": "bound"})
 
     def _line_of(self, given: Mapping[str, Any], kind: str, name: str) -> SourceSpan | None:
@@ -255,17 +258,17 @@ class Provenance:
             # The table of TOML; in JSON, a key is known if it's the only one of its name.
             table = max(source.find(f"[sets.{given.get('name')}.{kind}]"), source.find(f"[{kind}]"))
             key = re.compile(rf"(?<![\w.]){name}\b[\"']?\s*[=:]")
-            keys = [found.start() for found in key.finditer(source, max(table, 0))]
+            keys = [match.start() for match in key.finditer(source, max(table, 0))]
             at = keys[0] if keys and (table >= 0 or len(keys) == 1) else 0
         return SourceSpan(given["file"], at, at + len(lines.line(lines.position(at).line)))
 
     def _written(self, text: MappedText, offset: int) -> SourceSpan | None:
         """Return the place of a character; None if something else stands there by now."""
-        place, written = text.written(offset) or (None, "")
-        source = self._read(place.file) if place is not None else None
-        if place is None or source is None or source[place.start : place.end] != written:
+        span, written = text.written(offset) or (None, "")
+        source = self._read(span.file) if span is not None else None
+        if span is None or source is None or source[span.start : span.end] != written:
             return None
-        return place
+        return span
 
     def _place(self, what: str, place: SourceSpan | None) -> SourcePlace | None:
         source = self._read(place.file) if place is not None and place.file else None
@@ -295,24 +298,24 @@ def _names(field: str, section: SectionValue) -> tuple[str, str | None, str]:
 
 def _laid(section: SectionValue, role: str, block: Block) -> dict[int, _Piece]:
     """Return the piece of the section's texts that each segment shows, by the segment's number."""
-    found: dict[int, _Piece] = {}
+    pieces_laid: dict[int, _Piece] = {}
     body = [(n, one) for n, one in enumerate(block.segments) if one.kind not in _AROUND]
-    own, at = list(_pieces(section, role)), 0
+    own_pieces, at = list(_pieces(section, role)), 0
     if role == "template" and section.kind in LIST_KINDS:
         # The template comes again for each item; what comes last may look like its beginning.
         for rows in (_pieces(section, "empty"), _pieces(section, "more")):
             last = body[-len(rows) :]
             if rows and len(last) == len(rows) and all(map(_fits, rows, [one for _, one in last])):
-                found |= {n: piece for (n, _), piece in zip(last, rows, strict=True)}
+                pieces_laid |= {n: piece for (n, _), piece in zip(last, rows, strict=True)}
         separator = section.text("separator")
-        own += [] if separator is None else [separator]
+        own_pieces += [] if separator is None else [separator]
     for n, segment in body:
-        for number in range(at, at + len(own)) if n not in found else ():
-            piece = own[number % len(own)]
+        for number in range(at, at + len(own_pieces)) if n not in pieces_laid else ():
+            piece = own_pieces[number % len(own_pieces)]
             if _fits(piece, segment):
-                found[n], at = piece, number % len(own) + 1
+                pieces_laid[n], at = piece, number % len(own_pieces) + 1
                 break
-    return found
+    return pieces_laid
 
 
 def _pieces(section: SectionValue, name: str) -> tuple[_Piece, ...]:
@@ -338,10 +341,10 @@ def _fits(piece: _Piece, segment: Segment) -> bool:
 
 def _ends(text: MappedText, shown: str) -> tuple[int, int] | None:
     """Return how much both begin and end with; code makes what is between."""
-    made = [run for run in text.runs if run.dynamic]
-    if not made or text.text == shown:
+    dynamic = [run for run in text.runs if run.dynamic]
+    if not dynamic or text.text == shown:
         return (len(shown), 0) if text.text == shown else None
-    head, tail = made[0].start, len(text.text) - made[-1].start - made[-1].length
+    head, tail = dynamic[0].start, len(text.text) - dynamic[-1].start - dynamic[-1].length
     fits = shown.startswith(text.text[:head]) and shown.endswith(text.text[len(text.text) - tail :])
     return (head, tail) if fits and head + tail <= len(shown) else None
 
@@ -354,9 +357,9 @@ def _literal(text: MappedText, shown: str, start: int, what: str) -> Iterator[_S
         return
     head, tail = _ends(text, shown) or (0, 0)
     size = len(text.text)
-    place = text.place(head, size - tail)
+    span = text.place(head, size - tail)
     yield _Stretch(start, start + head, (_Source(what, text.slice(0, head)),))
-    code = _Source(f"code in the {what}", None, place)
+    code = _Source(f"code in the {what}", None, span)
     yield _Stretch(start + head, end - tail, (code,), exact=False)
     yield _Stretch(end - tail, end, (_Source(what, text.slice(size - tail, size)),))
 

@@ -193,8 +193,8 @@ class Block:
         """Its text without the code that stands for a part of it in a static render."""
         if all(one.known is not False or one.field is not None for one in self.segments):
             return self.text
-        known = (one for one in self.segments if one.known is not False or one.field is not None)
-        return "".join(one.text for one in known)
+        written = (one for one in self.segments if one.known is not False or one.field is not None)
+        return "".join(one.text for one in written)
 
     @property
     def own_tokens(self) -> int:

@@ -121,8 +121,8 @@ class Renderer:
         except ArgumentsError as error:
             message = f"{job.file.name} wrote into its own answer ({error}): {answer[:200]!r}"
             raise RenderError({"kind": "output", "message": message}) from error
-        known = used(interpreter, identity.python, identity.foldline, VERSION)
-        told = replace(known, threads=self._cold.get(key, ()))
+        interpreter_used = used(interpreter, identity.python, identity.foldline, VERSION)
+        told = replace(interpreter_used, threads=self._cold.get(key, ()))
         self.interpreters[interpreter.path] = told
         return replace(found, interpreter=told)
 

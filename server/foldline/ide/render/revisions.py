@@ -193,10 +193,10 @@ class Tree:
             fresh = {name: text for name, data in contents if (text := _decoded(data)) is not None}
             texts |= fresh
             wanted = {
-                found
+                path
                 for name, text in fresh.items()
                 for level, dotted in imports_of(text)
-                for found in _files_of(dotted, level, PurePosixPath(name), self.files)
+                for path in _files_of(dotted, level, PurePosixPath(name), self.files)
             } - texts.keys()
         return {str(self.top / name): text for name, text in texts.items()}
 
@@ -210,15 +210,15 @@ class Tree:
         ends = (self.links.get(name, name) for name in asked)
         wanted = "".join(f"{self.commit}:{name}\n" for name in ends)
         stream = run_git(self.top, ("cat-file", "--batch"), wanted)
-        found = {}
+        texts = {}
         for name, data in zip(asked, contents_in(stream), strict=True):
             if data is None:
                 raise RevisionError(
                     f"{name} of {self.commit[:12]} is not in this clone, which holds a part of the "
                     "repository: check the revision out, or fetch all of it"
                 )
-            found[name] = data
-        return found
+            texts[name] = data
+        return texts
 
     def differing(
         self, reads: Iterable[str], given: Mapping[str, str]
@@ -348,8 +348,8 @@ def run_git(
     except subprocess.TimeoutExpired as error:
         raise RevisionError(f"git gave no answer within {seconds:g} s") from error
     if done.returncode not in codes:
-        said = done.stderr.decode("utf-8", "replace").strip() or f"exit status {done.returncode}"
-        raise RevisionError(f"git {arguments[0]}: {said}")
+        problem = done.stderr.decode("utf-8", "replace").strip() or f"exit status {done.returncode}"
+        raise RevisionError(f"git {arguments[0]}: {problem}")
     return done.stdout
 
 
@@ -361,8 +361,8 @@ def _git_and_environment(
     git = find_on_path("git", outside=outside)
     if git is None:
         raise RevisionError("git was not found: revisions cannot be read")
-    known = dict(environ) if outside is None else outside_environment(outside)
+    environment = dict(environ) if outside is None else outside_environment(outside)
     return str(git), {
-        **{name: value for name, value in known.items() if name not in OF_A_REPOSITORY},
+        **{name: value for name, value in environment.items() if name not in OF_A_REPOSITORY},
         **ENVIRONMENT,
     }

@@ -90,8 +90,8 @@ class _Disclosure:
         self._own = value.section_params if isinstance(value, PromptValue) else EMPTY_RECORD
         self._prompt = prompt
         self._params = view.params
-        self.places = {place.dotted: place for place in places_of(value) if place.section.value}
-        self._by_path = {place.path: place for place in self.places.values()}
+        self.places = {placed.dotted: placed for placed in places_of(value) if placed.section.value}
+        self._by_path = {placed.path: placed for placed in self.places.values()}
         self._open: set[Path] = set()
         self.expand(view.opened)
 
@@ -119,32 +119,34 @@ class _Disclosure:
 
         refusals = Refusals()
         for key in keys:
-            place = self.places.get(key)
-            shown = () if place is None else [visibility for _, visibility in self._down_to(place)]
+            placed = self.places.get(key)
+            shown = (
+                () if placed is None else [visibility for _, visibility in self._down_to(placed)]
+            )
             if Visibility.SUMMARY in shown:
                 continue
             if Visibility.UNKNOWN in shown or (
-                place is None and not self._prompt.described.complete
+                placed is None and not self._prompt.described.complete
             ):
                 raise _only_executed(key)
-            if place is not None:
+            if placed is not None:
                 refusals.sentences.append(already_shown(key))
                 continue
-            known = self.places.values()
+            every = self.places.values()
             openable = [
-                one for one in known if any(v is Visibility.SUMMARY for _, v in self._down_to(one))
+                one for one in every if any(v is Visibility.SUMMARY for _, v in self._down_to(one))
             ]
             refusals.unknown(key, [one.dotted for one in openable])
         refusals.check(self.summarized())
 
     def summarized(self) -> list[str]:
         """Return the keys of the summarized sections."""
-        found = []
-        for place in self.places.values():
-            *around, own = (visibility for _, visibility in self._down_to(place))
-            if own is Visibility.SUMMARY and Visibility.SUMMARY not in around:
-                found.append(place.dotted)
-        return found
+        keys = []
+        for placed in self.places.values():
+            *around, visibility_here = (visibility for _, visibility in self._down_to(placed))
+            if visibility_here is Visibility.SUMMARY and Visibility.SUMMARY not in around:
+                keys.append(placed.dotted)
+        return keys
 
     def _down_to(self, place: Place[SectionSource]) -> Iterator[tuple[Path, Visibility]]:
         """Yield the paths of the sections from the root down to a place, with what they show."""
@@ -172,7 +174,7 @@ class _Disclosure:
                 raise _only_executed(".".join(path))
             parts = [part for block in shown.blocks for part in self._filled(block)]
             texts.append("".join(text for text, _ in parts))
-            unknown.update(dict.fromkeys(text for text, known in parts if not known))
+            unknown.update(dict.fromkeys(text for text, is_known in parts if not is_known))
             has_tools = has_tools or any(
                 block.visibility is Visibility.FULL and self._by_path[block.path].section.tools
                 for block in shown.blocks
@@ -186,19 +188,19 @@ class _Disclosure:
         from foldline.prompts import SegmentKind
 
         kind, key = block.section.params, ".".join(block.path)
-        given: Mapping[str, object] = {}
+        params: Mapping[str, object] = {}
         if isinstance(kind, Dataclass):
             # What is bound for one section takes precedence over what is given for its type.
             has_own = key in self._own.arguments or not self._own.complete
             of_type = {} if has_own else self._params.get(kind.name, {})
-            given = {**of_type, **self._params.get(key, {})}
+            params = {**of_type, **self._params.get(key, {})}
         for segment in block.segments:
             of_field = segment.kind in (SegmentKind.PARAM, SegmentKind.DEFAULT)
-            if not of_field or segment.field is None or segment.field not in given:
+            if not of_field or segment.field is None or segment.field not in params:
                 yield segment.text, segment.known
                 continue
             field = kind.field(segment.field) if isinstance(kind, Dataclass) else None
-            value = None if field is None else text_of_given(field, given[segment.field])
+            value = None if field is None else text_of_given(field, params[segment.field])
             # The class may make something else of it.
             if value is None or getattr(kind, "computed", True):
                 yield f"${{{segment.field}}}", False

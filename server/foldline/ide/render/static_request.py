@@ -77,16 +77,16 @@ class StaticRequest:
 
     def section(self, key: str) -> tuple[Block, bool] | None:
         """Return a section, and True if its cost is certain; None if there is none."""
-        place, certain = self.places.get(key, (None, False))
-        return None if place is None else (self.render.blocks[place], certain)
+        placed, certain = self.places.get(key, (None, False))
+        return None if placed is None else (self.render.blocks[placed], certain)
 
 
 def costed(prompt: PromptFacts, counter: TokenCounter) -> StaticRequest:
     """Return the request of a prompt with its tokens; computed once in its value's lifetime."""
 
     def make(value: TemplateValue | PromptValue) -> StaticRequest:
-        found = request_of(value, prompt.analysis.evaluator)
-        return replace(found, render=costs_of(found, counter))
+        request = request_of(value, prompt.analysis.evaluator)
+        return replace(request, render=costs_of(request, counter))
 
     return kept(prompt.value, f"costs by {counter.encoding} {counter.exact}", make)
 
@@ -119,42 +119,42 @@ def request_of(
     behind = render_opened(prompt, summarized, overrides)
     source = _Source(evaluator)
     tooled = [
-        (place, block)
-        for place, block in enumerate(shown.blocks)
+        (index, block)
+        for index, block in enumerate(shown.blocks)
         if block.opened_by or block.section.tools.items or not block.section.tools.complete
     ]
     tools = source.tools(block for _, block in tooled)
     tasks = {
-        place: block
-        for place, block in enumerate(shown.blocks)
+        index: block
+        for index, block in enumerate(shown.blocks)
         if isinstance(prompt, PromptValue) and block.section.kind == "task"
     }
     blocks: list[Block] = []
     sure: list[bool] = []
     times = Counter[tuple[str, ...]]()
-    for place, block in enumerate(shown.blocks):
+    for index, block in enumerate(shown.blocks):
         times[block.path] += 1
-        made = _block(block)
+        request_block = _block(block)
         if times[block.path] > 1:
             # While typing, two sections may have the same key.
-            made = replace(made, id=f"{made.id}~{times[block.path]}")
+            request_block = replace(request_block, id=f"{request_block.id}~{times[block.path]}")
         folded = SummarizedBlock(block, next(behind) if block.visibility == "SUMMARY" else ())
         if folded.opened and folded.is_known:
-            before = [one for at, one in tooled if at < place]
-            below = [one for at, one in tooled if at > place]
+            before = [one for at, one in tooled if at < index]
+            below = [one for at, one in tooled if at > index]
             after = source.tools((*before, *folded.opened, *below))
             told = _told(block.path)
             changed = {task: [_block(tasks[task], told)] for task in tasks}
-            changed[place] = [*map(_block, folded.opened)]
+            changed[index] = [*map(_block, folded.opened)]
             opening = Opening(
                 tuple(Replaced(at, at + 1, tuple(new)) for at, new in sorted(changed.items())),
                 tuple(tool.name for tool in after),
                 tuple(tool for tool in after if tool not in tools),
             )
-            made = replace(made, opening=opening)
-        blocks.append(made)
+            request_block = replace(request_block, opening=opening)
+        blocks.append(request_block)
         # Only running the code tells which tasks are bound.
-        sure.append(block.exact and (made.opening is None or (folded.exact and not tasks)))
+        sure.append(block.exact and (request_block.opening is None or (folded.exact and not tasks)))
     output = source.output(template)
     exact = source.known and shown.exact
     unresolved = [*shown.unresolved, *source.unresolved]
@@ -176,8 +176,8 @@ def request_of(
         tuple(dict.fromkeys(unresolved)),
         bool(unresolved) and not shown.has_optional,
         {
-            blocks[place].key: (place, sure[place] and (exact or blocks[place].opening is None))
-            for place in reversed(range(len(blocks)))
+            blocks[index].key: (index, sure[index] and (exact or blocks[index].opening is None))
+            for index in reversed(range(len(blocks)))
         },
     )
 
@@ -199,7 +199,7 @@ class _Source:
 
     def tools(self, blocks: Iterable[StaticBlock]) -> tuple[RenderedTool, ...]:
         """Return the tools that a request with these blocks has."""
-        own: list[RenderedTool] = []
+        section_tools: list[RenderedTool] = []
         names: set[str | None] = set()
         for block in blocks:
             names.add(block.opened_by)
@@ -210,8 +210,8 @@ class _Source:
             for item in tools.items:
                 self.known = self.known and not item.maybe and isinstance(item.value, ToolValue)
                 if isinstance(item.value, ToolValue):
-                    own.append(self._tool(item.value))
-        return (*own, *(tool for tool in _disclosing() if tool.name in names))
+                    section_tools.append(self._tool(item.value))
+        return (*section_tools, *(tool for tool in _disclosing() if tool.name in names))
 
     def output(self, template: TemplateValue) -> Output | None:
         """Return the schema that a template asks for."""
@@ -257,14 +257,14 @@ class _Source:
 
     def _dataclass(self, value: ClassValue) -> type:
         """Return a dataclass with the schema of one in the source; its fields may hold others."""
-        found = dataclass_of(self._evaluator, value)
+        dataclass = dataclass_of(self._evaluator, value)
         if value.definition in self._around:
             self.known = False  # A type that holds itself.
             return _UNKNOWN
         self._around.append(value.definition)
         fields = []
-        known = found.complete and found.is_dataclass is True and not found.model
-        for field in found.fields:
+        is_certain = dataclass.complete and dataclass.is_dataclass is True and not dataclass.model
+        for field in dataclass.fields:
             hint, sure = (
                 (str, False)
                 if field.hint is None
@@ -274,13 +274,13 @@ class _Source:
                 schema_of(hint)
             except PromptError:
                 hint, sure = str, False
-            known = known and sure
+            is_certain = is_certain and sure
             about = {"description": field.description} if field.description else {}
             default = None if field.has_default else MISSING
             fields.append((field.id, hint, dataclasses.field(default=default, metadata=about)))
         self._around.pop()
-        self.known = self.known and known
-        return make_dataclass(found.name, fields, kw_only=True)
+        self.known = self.known and is_certain
+        return make_dataclass(dataclass.name, fields, kw_only=True)
 
 
 @cache
@@ -298,8 +298,8 @@ def _block(block: StaticBlock, told: Segment | None = None) -> Block:
     """Return a block, that of a task with what it's told when a section is opened."""
     stability = block_stability(block)
     segments = [
-        Segment(segment.kind, segment.text, segment.field, own.name.lower(), segment.known)
-        for segment, own in zip(block.segments, stability.segments, strict=True)
+        Segment(segment.kind, segment.text, segment.field, of_segment.name.lower(), segment.known)
+        for segment, of_segment in zip(block.segments, stability.segments, strict=True)
     ]
     if told is not None:
         # Behind the heading and the blank line after it.

@@ -43,25 +43,25 @@ def with_costs(
     from foldline.ide.render.request_plan import Request
 
     # Not by path: in a prompt that isn't finished, two sections may have the same.
-    own = [
+    own_costs = [
         0 if block.error is not None else counter.count(block.written) for block in render.blocks
     ]
-    below = subtrees([block.path for block in render.blocks], own)
+    below = subtrees([block.path for block in render.blocks], own_costs)
     tools = tuple([replace(tool, tokens=counter.count(sent(tool))) for tool in render.tools])
     render = replace(render, tools=tools)
     request = Request(render, counter)
     before = {block.path: block for block in known}
     blocks = []
-    for block, count, subtree in zip(render.blocks, own, below, strict=True):
+    for block, count, subtree in zip(render.blocks, own_costs, below, strict=True):
         opening = block.opening
-        if_opened = None if opening is None else request.if_opened(opening, own)
+        if_opened = None if opening is None else request.if_opened(opening, own_costs)
         tokens = BlockTokens(count, subtree, if_opened)
         location = block.location if locations is None else locations.get(block.path)
         last = before.get(block.path)
         if last is None or not last.is_of(block, tokens, location):
             last = replace(block, opening=None, tokens=tokens, location=location)
         blocks.append(last)
-    text, of_tools = sum(own), sum(tool.tokens or 0 for tool in tools)
+    text, of_tools = sum(own_costs), sum(tool.tokens or 0 for tool in tools)
     of_output = 0 if render.output is None else counter.count(json.dumps(render.output.schema))
     total = text + of_tools + of_output
     words = cost_texts.totals(text, of_tools, of_output, counter, certain=certain, partial=partial)
@@ -85,15 +85,15 @@ def with_costs(
 
 def subtrees(paths: Sequence[tuple[str, ...]], own: Sequence[int]) -> list[int]:
     """Return what each block costs with those behind it that are below it."""
-    found = list(own)
+    totals = list(own)
     around: list[int] = []
-    for place, path in enumerate(paths):
+    for index, path in enumerate(paths):
         while around and path[:-1][: len(paths[around[-1]])] != paths[around[-1]]:
             around.pop()
         for above in around:
-            found[above] += own[place]
-        around.append(place)
-    return found
+            totals[above] += own[index]
+        around.append(index)
+    return totals
 
 
 def spent(block: Block, unit: str) -> int:
@@ -129,8 +129,8 @@ def kept(before: Render, after: Render) -> Kept:
         min(len(old), len(new)), lambda low, high: old[low:high] == new[low:high]
     )
     request, now = Request(before, counter), Request(after, counter)
-    place = request.plan.kept_before(*common_beginning(request.spans, now.spans))
-    cached = 0 if place is None else request.plan.breakpoints[place].tokens
+    index = request.plan.kept_before(*common_beginning(request.spans, now.spans))
+    cached = 0 if index is None else request.plan.breakpoints[index].tokens
     changed = [
         name
         for name, one, other in (

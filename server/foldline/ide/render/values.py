@@ -67,15 +67,15 @@ def find_sources(
     problems = list(options.problems)
 
     def declared(names: Iterable[str], where: str) -> list[Path]:
-        found = []
-        for place, name in enumerate(names):
+        sources = []
+        for index, name in enumerate(names):
             path = resolved(options.folder / name)
             if not path.is_relative_to(root) or not (str(path) in texts or path.is_file()):
                 why = "isn't a file" if path.is_relative_to(root) else "is outside the workspace"
-                problems.append(f"tool.foldline.preview.{where}[{place}]: {name} {why}")
+                problems.append(f"tool.foldline.preview.{where}[{index}]: {name} {why}")
                 continue
-            found.append(path)
-        return found
+            sources.append(path)
+        return sources
 
     def sources(
         table: PreviewTable | PromptTable, where: str, beside: list[dict[str, object]]
@@ -88,15 +88,15 @@ def find_sources(
             "use": table.use,
         }
 
-    found = [_values(params)] if params is not None else []
+    files = [_values(params)] if params is not None else []
     beside = [file.with_name(f"{file.stem}.preview{suffix}") for suffix in SUFFIXES]
     # A pipe or a folder of that name is there to be refused.
-    found += [
+    files += [
         _values(item, root, texts) for item in beside if str(item) in texts or os.path.lexists(item)
     ]
     table = options.table
     request = {
-        "all": sources(table, "", found),
+        "all": sources(table, "", files),
         "prompts": {
             name: sources(prompt, f"prompts.{name}.", []) for name, prompt in table.prompts.items()
         },
@@ -136,10 +136,10 @@ def read_values(file: Path, root: Path | None = None, text: str | None = None) -
     sets = values.pop(SETS, {})
     if not isinstance(sets, dict):
         raise ValuesError(file, f"{SETS}: give an object of dataclasses for each set, by its name")
-    found = {DEFAULT_SET: values} if values else {}
-    found |= {str(name): item for name, item in sets.items()}
-    for name, item in found.items():
+    sets_read = {DEFAULT_SET: values} if values else {}
+    sets_read |= {str(name): item for name, item in sets.items()}
+    for name, item in sets_read.items():
         where = "" if item is values else f"{SETS}.{name}: "
         if not isinstance(item, dict) or not all(isinstance(one, dict) for one in item.values()):
             raise ValuesError(file, where + EXPECTED)
-    return found
+    return sets_read

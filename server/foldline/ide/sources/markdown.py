@@ -137,14 +137,14 @@ class MarkdownSource(PromptSource):
         )
 
     def _summary(self, section: InstructionSection) -> SectionSummary:
-        whole = self.file.whole_text(section)
-        folded = self.file.fold_text(section) if section.mark else whole
+        text = self.file.whole_text(section)
+        folded = self.file.fold_text(section) if section.mark else text
         return SectionSummary(
             name=self.file.name,
             section_key=section.key,
             text=section.summary,
             size=bytes_of(folded),
-            size_if_opened=bytes_of(whole),
+            size_if_opened=bytes_of(text),
         )
 
     def _section(self, key: str | None) -> InstructionSection:

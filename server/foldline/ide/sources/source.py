@@ -127,5 +127,5 @@ class PromptSource(ABC):
 
         document, folder = self.document, self.workspace.folder(self.document.path)
         budget = folder.options(document.path).token_budget
-        whole = replace(render, uri=document.uri, version=document.version, token_budget=budget)
-        return with_costs(whole, folder.counter(document.path), locations, known)
+        complete = replace(render, uri=document.uri, version=document.version, token_budget=budget)
+        return with_costs(complete, folder.counter(document.path), locations, known)

@@ -36,8 +36,8 @@ async def handle(ls: FoldlineServer, params: DocumentLinkParams) -> list[Documen
 
     uri = params.text_document.uri
     all_links = await with_snapshot(ls, uri, query) or []
-    for folder, place, to in await named_in(ls, uri):
+    for folder, span, to in await named_in(ls, uri):
         file = folder.root / to.path
         if to.path and not file.is_dir():
-            all_links.append(DocumentLink(place, uri_of(file) + f"#L{to.line}" * (to.line > 0)))
+            all_links.append(DocumentLink(span, uri_of(file) + f"#L{to.line}" * (to.line > 0)))
     return all_links or None

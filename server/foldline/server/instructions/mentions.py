@@ -38,7 +38,7 @@ async def named_in(ls: FoldlineServer, uri: str, at: Position | None = None) -> 
 
     def query(snapshot: LspSnapshot) -> tuple[Folder, str, list[tuple[Range, Mention]]]:
         named = snapshot.source.mentions(snapshot)
-        mentions = [(snapshot.range(place), one) for one, place in named]
+        mentions = [(snapshot.range(span), one) for one, span in named]
         return snapshot.folder, snapshot.analysis.file, mentions
 
     answer = await with_snapshot(ls, uri, query)
@@ -52,7 +52,7 @@ async def named_in(ls: FoldlineServer, uri: str, at: Position | None = None) -> 
 
         path = Path(file).relative_to(folder.root).as_posix()
         targets = Targets(folder.access, path)
-        meant = ((place, targets.of(one)) for place, one in wanted)
-        return [Named(folder, place, to) for place, to in meant if to is not None]
+        meant = ((shown, targets.of(one)) for shown, one in wanted)
+        return [Named(folder, shown, to) for shown, to in meant if to is not None]
 
     return await in_thread(resolve, LONG) if wanted else []

@@ -76,7 +76,7 @@ class ExpressionReader:
         return self.anchor, node.start_byte - self.base, node.end_byte - self.base
 
     def parameters(self, node: tree_sitter.Node) -> tuple[Parameter, ...]:
-        found: list[Parameter] = []
+        parameters: list[Parameter] = []
         keyword_only = False
         for child in node.named_children:
             kind = child.type
@@ -93,7 +93,7 @@ class ExpressionReader:
                 name = name.named_children[0] if name.named_children else name
             if name.type != "identifier":
                 continue
-            found.append(
+            parameters.append(
                 Parameter(
                     *self.at(child),
                     self.name(name),
@@ -103,7 +103,7 @@ class ExpressionReader:
                     keyword_only and not star,
                 )
             )
-        return tuple(found)
+        return tuple(parameters)
 
     def text(self, node: tree_sitter.Node) -> str:
         return self.anchor.text[node.start_byte - self.base : node.end_byte - self.base]
@@ -118,8 +118,8 @@ class ExpressionReader:
         self._depth += 1
         try:
             read = _READERS.get(node.type)
-            found = read(self, node) if read is not None else None
-            return found or Opaque(*self.at(node), self.inner(node.named_children))
+            lowered = read(self, node) if read is not None else None
+            return lowered or Opaque(*self.at(node), self.inner(node.named_children))
         finally:
             self._depth -= 1
 
@@ -320,16 +320,16 @@ class ExpressionReader:
 
     def inner(self, nodes: list[tree_sitter.Node]) -> tuple[Expression, ...]:
         """Lower the calls and names anywhere inside expressions that we don't model."""
-        found: list[Expression] = []
+        parts: list[Expression] = []
         waiting = nodes[::-1]
         while waiting:
             node = waiting.pop()
             if node.type in _READERS:
                 if node.type != "identifier":
-                    found.append(self.expression(node))
+                    parts.append(self.expression(node))
             elif node.type != "comment":
                 waiting.extend(reversed(node.named_children))
-        return tuple(found)
+        return tuple(parts)
 
 
 _READERS: Mapping[str, Callable[[ExpressionReader, tree_sitter.Node], Expression | None]] = {

@@ -52,23 +52,23 @@ class Reader(ExpressionReader):
     __slots__ = ()
 
     def statements(self, node: tree_sitter.Node) -> tuple[Statement, ...]:
-        found: list[Statement] = []
+        lowered: list[Statement] = []
         for child in node.named_children:
-            found.extend(self.statement(child))
-        return tuple(found)
+            lowered.extend(self.statement(child))
+        return tuple(lowered)
 
     def statement(self, node: tree_sitter.Node) -> Iterable[Statement]:
         """Lower a node to statements; to none if it is nested too deep."""
         if self._depth > DEEPEST:
             return ()
         self._depth += 1
-        whole, self._whole = self._whole, self._whole or node.type in _DEFINITIONS
+        before, self._whole = self._whole, self._whole or node.type in _DEFINITIONS
         try:
             # Exhaust the generator now, while `_depth` is right.
             return tuple(self._statement(node))
         finally:
             self._depth -= 1
-            self._whole = whole
+            self._whole = before
 
     def _statement(self, node: tree_sitter.Node) -> Iterable[Statement]:
         kind = node.type
@@ -92,8 +92,8 @@ class Reader(ExpressionReader):
         if kind == "import_statement":
             return self._import(node)
         if kind == "delete_statement":
-            found = [self.expression(child) for child in node.named_children]
-            targets = [one.items if isinstance(one, Display) else (one,) for one in found]
+            parts = [self.expression(child) for child in node.named_children]
+            targets = [one.items if isinstance(one, Display) else (one,) for one in parts]
             return (Assign(*at, tuple(chain(*targets)), Opaque(*at)),)
         if kind == "return_statement":
             named = node.named_children

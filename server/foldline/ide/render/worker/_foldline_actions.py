@@ -68,12 +68,12 @@ class _Session:
         self.prompt, self.chapters = _foldline_chapters.open_chapters(
             self.prompt, self.values, request.get("chapters")
         )
-        known = [str(chapter["key"]) for chapter in self.chapters]
-        unknown = [key for key in request.get("chapters") or () if key not in known]
+        keys = [str(chapter["key"]) for chapter in self.chapters]
+        unknown = [key for key in request.get("chapters") or () if key not in keys]
         # A preview goes on when an edit removes a chapter.
         if unknown and not request.get("tolerant"):
-            message = f"there is no chapter {unknown[0]!r}; there is {', '.join(known) or 'none'}"
-            raise RequestError("prompt", message, near=known)
+            message = f"there is no chapter {unknown[0]!r}; there is {', '.join(keys) or 'none'}"
+            raise RequestError("prompt", message, near=keys)
         self.paths = dict(_paths(self.prompt.template.sections))
         self.overrides = self._read_overrides(request["overrides"])
         self.errors: dict[Path, dict[str, object]] = {}
@@ -238,7 +238,7 @@ def _opened(
     """Return what the request to open sections of `rendered` asks for, and the prompt after it."""
     session.apply(expansion)
     after = session.render()
-    known = {tool.name for tool in rendered.tools}
+    tool_names = {tool.name for tool in rendered.tools}
     return {
         "requested_overrides": {
             ".".join(path): value.name for path, value in expansion.requested_overrides.items()
@@ -246,7 +246,7 @@ def _opened(
         "section_keys": tuple(expansion.section_keys),
         "reason": expansion.reason,
         "expansion_instructions": expansion.expansion_instructions,
-        "new_tools": [tool.name for tool in after.tools if tool.name not in known],
+        "new_tools": [tool.name for tool in after.tools if tool.name not in tool_names],
         "render": {**session.metadata(), **_render_result(session, after)},
     }
 
@@ -262,12 +262,12 @@ def _section_key(rendered: RenderedPrompt[Any], request: _foldline_job.Request) 
 
 def _find_prompt(module: ModuleType, name: str | None) -> tuple[str, Prompt[Any]]:
     """Return the prompt in the variable `name` (or with that `ns/key`), or the module's first."""
-    found = {
+    prompts = {
         variable: value
         for variable, value in vars(module).items()
         if isinstance(value, (Prompt, PromptTemplate))
     }
-    if not found:
+    if not prompts:
         raise RequestError(
             "no_prompt",
             f"{module.__name__} holds no prompt template: put one of a function, a list or a class "
@@ -275,16 +275,16 @@ def _find_prompt(module: ModuleType, name: str | None) -> tuple[str, Prompt[Any]
             "Jinja template, `foldline new PATH` writes one to begin with",
             near=[],
         )
-    name = name or next(iter(found))
-    by_key = {f"{value.ns}/{value.key}": variable for variable, value in found.items()}
+    name = name or next(iter(prompts))
+    by_key = {f"{value.ns}/{value.key}": variable for variable, value in prompts.items()}
     variable = by_key.get(name, name)
-    if variable not in found:
+    if variable not in prompts:
         raise RequestError(
             "no_prompt",
-            f"{module.__name__} has no prompt {name!r}; it has {', '.join(found)}",
-            near=list(found),
+            f"{module.__name__} has no prompt {name!r}; it has {', '.join(prompts)}",
+            near=list(prompts),
         )
-    value = found[variable]
+    value = prompts[variable]
     return variable, value if isinstance(value, Prompt) else Prompt(value)
 
 
@@ -309,10 +309,10 @@ def _render_result(session: _Session, rendered: RenderedPrompt[Any]) -> dict[str
         "blocks": [
             {
                 **_block(block, rendered.stability_of(block)),
-                "opening": openings.of(place),
+                "opening": openings.of(index),
                 "error": session.errors.get(block.path),
             }
-            for place, block in enumerate(rendered.blocks)
+            for index, block in enumerate(rendered.blocks)
         ],
         "tools": [
             {
@@ -368,9 +368,9 @@ def _block(block: Block, stability: BlockStability) -> dict[str, object]:
                 "kind": segment.kind.value,
                 "text": segment.text,
                 "field": segment.field,
-                "stability": own.name.lower(),
+                "stability": of_segment.name.lower(),
             }
-            for segment, own in zip(block.segments, stability.segments, strict=True)
+            for segment, of_segment in zip(block.segments, stability.segments, strict=True)
         ],
         "stability": stability.presence.name.lower(),
     }

@@ -27,22 +27,22 @@ def open_chapters(
     if not places:
         return prompt, []
     bound = values.bind(prompt)
-    wanted = [place.chapter.key for place in places] if wanted is None else wanted
-    wanted_keys = {key for place in places if place.chapter.key in wanted for key in place.keys}
+    wanted = [placed.chapter.key for placed in places] if wanted is None else wanted
+    wanted_keys = {key for placed in places if placed.chapter.key in wanted for key in placed.keys}
     descriptions: list[dict[str, object]] = []
     opening: set[str] = set()
-    for place in places:
-        may_open, reasons = _decision(bound, place)
-        is_open = may_open and set(place.keys) <= wanted_keys
+    for placed in places:
+        may_open, reasons = _decision(bound, placed)
+        is_open = may_open and set(placed.keys) <= wanted_keys
         if is_open:
-            opening.add(place.chapter.key)
+            opening.add(placed.chapter.key)
         descriptions.append(
             {
-                "key": place.chapter.key,
-                "title": place.chapter.title,
-                "description": place.chapter.description,
-                "around": place.keys[:-1],
-                "sections": [section.key for section in place.chapter.sections],
+                "key": placed.chapter.key,
+                "title": placed.chapter.title,
+                "description": placed.chapter.description,
+                "around": placed.keys[:-1],
+                "sections": [section.key for section in placed.chapter.sections],
                 "open": is_open,
                 "may_open": may_open,
                 "reasons": reasons,

@@ -51,13 +51,15 @@ def construct(kind: type, values: Mapping[str, object], at: Place) -> object:
             values[field.name] = _generate(field.hint, at.inside(field.name))
     base = typing.get_origin(kind) or kind
     try:
-        made: object = base(**{keywords.get(name, name): value for name, value in values.items()})
+        instance: object = base(
+            **{keywords.get(name, name): value for name, value in values.items()}
+        )
     except (TypeError, ValueError) as error:
         # The class's own sentence, as a person reads it beside the form.
-        said = str(error)[:1].upper() + str(error)[1:]
+        message = str(error)[:1].upper() + str(error)[1:]
         where = "" if at.source == "params" else f"{at.source}: "
-        raise RequestError("prompt", f"{where}{said} ({base.__name__})") from error
-    return made
+        raise RequestError("prompt", f"{where}{message} ({base.__name__})") from error
+    return instance
 
 
 def convert_fields(kind: type, values: Mapping[str, object], at: Place) -> dict[str, object]:
@@ -131,8 +133,8 @@ def _convert_to_member(hint: Any, value: object, at: Place) -> object:
 
 def _convert_items(hint: Any, kind: Any, value: object, at: Place) -> object:
     """Convert an array; a tuple of several types takes one item of each."""
-    made = list if kind in _ABSTRACT else kind
-    if not isinstance(value, (list, made)):
+    container = list if kind in _ABSTRACT else kind
+    if not isinstance(value, (list, container)):
         raise _misfit(hint, value, "an array", at)
     hints = typing.get_args(hint)
     if kind is tuple and hints and hints[-1] is not Ellipsis:
@@ -140,10 +142,10 @@ def _convert_items(hint: Any, kind: Any, value: object, at: Place) -> object:
             raise _misfit(hint, value, f"an array of {len(hints)} items", at)
     else:
         hints = (hints or (object,))[:1] * len(value)
-    return made(
+    return container(
         [
-            _convert(item, element, at.inside(place))
-            for place, (item, element) in enumerate(zip(hints, value, strict=True))
+            _convert(item, element, at.inside(index))
+            for index, (item, element) in enumerate(zip(hints, value, strict=True))
         ]
     )
 
@@ -169,11 +171,11 @@ def _generate(hint: Any, at: Place) -> object:
     if dataclass_of(kind):
         return construct(hint, {}, at)
     if kind in (list, tuple, *_ABSTRACT):
-        made = tuple if kind is tuple else list
+        container = tuple if kind is tuple else list
         item = plain(next(iter(typing.get_args(hint)), object))
         shown = dataclass_of(item) and at.where.count(".") < _DEEPEST
         # One item of a list shows what the others would look like.
-        return made([_generate(item, at.inside(0))] if shown else [])
+        return container([_generate(item, at.inside(0))] if shown else [])
     if kind in (str, object, Any):
         return f"\u2039{at.where.rpartition('.')[2]}\u203a"
     try:

@@ -61,10 +61,10 @@ class Fixtures:
             # The request asks for the prompt as it is.
             return
         keys = (name, f"{prompt.ns}/{prompt.key}")
-        own = [sources["prompts"][key] for key in keys if key in sources["prompts"]]
-        self._own_files = [file for source in own for file in source["files"]]
+        of_prompt = [sources["prompts"][key] for key in keys if key in sources["prompts"]]
+        self._own_files = [file for source in of_prompt for file in source["files"]]
         modules = [module]
-        for source in (*own, sources["all"]):
+        for source in (*of_prompt, sources["all"]):
             self._files += source["files"]
             modules += [
                 _foldline_modules.import_file(Path(file), Path(request["root"]))
@@ -72,14 +72,14 @@ class Fixtures:
             ]
         for fixtures in modules:
             for set_name, function in set_functions(fixtures, module, name):
-                known = self._set(set_name).functions
-                if function not in known:
-                    known.append(function)
+                functions = self._set(set_name).functions
+                if function not in functions:
+                    functions.append(function)
         for file in self._files:
             for set_name in file["sets"]:
                 self._set(set_name).files.append(file)
         wanted = request.get("parameter_set") or next(
-            (source["use"] for source in (*own, sources["all"]) if source["use"]), None
+            (source["use"] for source in (*of_prompt, sources["all"]) if source["use"]), None
         )
         if wanted is not None and wanted != NONE and wanted not in self._sets:
             # A project can fix its setting while the preview stays open; a request is refused.
@@ -97,21 +97,21 @@ class Fixtures:
 
     def instances(self, slots: Slots) -> dict[Slot, tuple[object, Origin]]:
         """Return the instances from the chosen set's functions, by slot."""
-        found: dict[Slot, tuple[object, Origin]] = {}
+        by_slot: dict[Slot, tuple[object, Origin]] = {}
         chosen = self._sets.get(self.chosen or "")
         for function in chosen.functions if chosen else ():
             try:
-                given = list(_call(function))
+                values = list(_call(function))
             except Exception as error:
                 error.add_note(f"(in {function.__name__}())")
                 raise
-            placed = [(slots.of(value, section), value) for value, section in given]
+            placed = [(slots.of(value, section), value) for value, section in values]
             for slot, value in placed:
                 if slot is not None:
-                    found.setdefault(slot, (value, _function_origin(function)))
-            if given and all(slot is None for slot, _ in placed):
-                raise _refused(function, misfit(function, given, slots.names))
-        return found
+                    by_slot.setdefault(slot, (value, _function_origin(function)))
+            if values and all(slot is None for slot, _ in placed):
+                raise _refused(function, misfit(function, values, slots.names))
+        return by_slot
 
     def named(self) -> list[str]:
         """Return the names that files have values under, in the chosen set and outside of sets."""
@@ -130,27 +130,27 @@ class Fixtures:
 
     def fields(self, slot: Slot) -> list[FieldValues]:
         """Return the values that files have for the fields of a slot; later ones win."""
-        found = []
+        rows = []
         for name in self._used_sets():
             for file in reversed(self._files):
                 values = file["sets"].get(name, {}).get(slot.name)
                 if values:
                     origin: Origin = {"source": "file", "name": name, "file": file["file"]}
-                    found.append(FieldValues(Path(file["file"]).name, values, origin))
-        return found
+                    rows.append(FieldValues(Path(file["file"]).name, values, origin))
+        return rows
 
     def check_names(self, slots: Slots) -> None:
         """Refuse a file for this prompt alone that names parameters it doesn't have."""
-        known = slots.by_name.keys()
+        names = slots.by_name.keys()
         for file in self._own_files:
-            unknown = {name for values in file["sets"].values() for name in values} - known
+            unknown = {name for values in file["sets"].values() for name in values} - names
             if unknown:
                 raise RequestError(
                     "values",
                     f"{Path(file['file']).name}: the prompt has no parameters "
                     f"{', '.join(sorted(unknown))}; it has {', '.join(slots.names)}",
                     file=file["file"],
-                    near=sorted(known),
+                    near=sorted(names),
                 )
 
     def _set(self, name: str) -> ParameterSet:

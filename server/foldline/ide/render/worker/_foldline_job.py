@@ -128,8 +128,8 @@ def run(request: Request) -> bytes:
             answer["reads"] = [file for file in files if _foldline_failures.is_users(file, request)]
         blocks = answer.pop("blocks", None)
         records = blocks if isinstance(blocks, list) else []
-        whole = {**answer, "effects": list(effects), "interpreter": identity}
-        return RECORD.join(map(encoded, (whole, *records)))
+        whole_answer = {**answer, "effects": list(effects), "interpreter": identity}
+        return RECORD.join(map(encoded, (whole_answer, *records)))
     except BaseException as error:
         # Whatever the user's code raises becomes an answer, even `SystemExit`.
         return _foldline_failures.raised(error, request)

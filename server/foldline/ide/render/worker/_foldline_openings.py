@@ -45,8 +45,8 @@ class Openings:
         self._last = max((n for n, block in enumerate(blocks) if block.segments), default=-1)
         self._names = {tool.name for tool in rendered.tools}
         self._tasks = [
-            place
-            for place, block in enumerate(blocks)
+            index
+            for index, block in enumerate(blocks)
             if block.path not in failed and self._is_told(block.path)
         ]
 
@@ -79,14 +79,14 @@ class Openings:
             if [b.segments for b in blocks] != [b.segments for b in self._blocks[start:end]]:
                 parts.append({"start": start, "end": end, "blocks": [*map(self._written, blocks)]})
         shown += self._blocks[end:]
-        own = [
+        own_tools = [
             tool
             for block in shown
             if block.enabled and block.visibility is FULL
             for tool in self._tools(block)
         ]
         names = {block.opened_by for block in shown if block.opened_by}
-        tools = [*own, *disclosure_tools(self._source, [], also=names)]
+        tools = [*own_tools, *disclosure_tools(self._source, [], also=names)]
         added = [tool for tool in tools if tool.name not in self._names]
         return {
             "parts": parts,

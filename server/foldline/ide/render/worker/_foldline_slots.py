@@ -48,10 +48,10 @@ class Slots:
     def used(self, given: Iterable[str]) -> list[Slot]:
         """Return the slots that a render needs, and those among the names `given`."""
         named = {self.by_name[name] for name in given if name in self.by_name}
-        own = {Slot(type(value), key) for key, value in self._own.items()} | {
+        own_slots = {Slot(type(value), key) for key, value in self._own.items()} | {
             slot for slot in named if slot.section is not None
         }
-        covered = {slot.section for slot in own}
+        covered = {slot.section for slot in own_slots}
         shared = {
             *(slot.kind for key, slot in self._sections.items() if key not in covered),
             *(slot.kind for slot in named if slot.section is None),
@@ -59,7 +59,7 @@ class Slots:
         }
         return [
             *(Slot(kind) for kind in self._kinds if kind in shared),
-            *(slot for slot in self._sections.values() if slot in own),
+            *(slot for slot in self._sections.values() if slot in own_slots),
         ]
 
     def of(self, value: object, section: str | None) -> Slot | None:

@@ -138,8 +138,8 @@ def _watch(
                 return None, None
             return _foldline_failures.failure("cancelled", "The request was taken back"), None
         if answer_reader in readable and (chunk := os.read(answer_reader, 1 << 16)):
-            if (whole := answer.add(chunk)) is not None:
-                return whole
+            if (complete := answer.add(chunk)) is not None:
+                return complete
             if answer.size > MAX_ANSWER_BYTES:
                 message = f"The answer is larger than {MAX_ANSWER_BYTES} bytes"
                 return _foldline_failures.failure("output", message), None

@@ -67,39 +67,39 @@ def values_for(
     instances = fixtures.instances(slots)
     requested = request["params"]
     slots.check(requested)
-    given = [*requested, *fixtures.named(), *(slot.name for slot in instances)]
-    values = Values(slots.used(given), chosen=fixtures.chosen, sets=fixtures.sets)
+    names = [*requested, *fixtures.named(), *(slot.name for slot in instances)]
+    values = Values(slots.used(names), chosen=fixtures.chosen, sets=fixtures.sets)
     for slot in values.slots:
-        own, origins = _own(slot, prompt, values)
-        base = own
+        value, origins = _own(slot, prompt, values)
+        base = value
         if slot in instances:
             base, origin = instances[slot]
             origins = dict.fromkeys(init_values(base), origin)
         changes: dict[str, object] = {}
-        place = Place([], slot.name)
+        target = Place([], slot.name)
         sources = [] if slot in instances else fixtures.fields(slot)
         if slot.name in requested and slots.by_name[slot.name] == slot:
             sources.append(
                 _foldline_fixtures.FieldValues("params", requested[slot.name], {"source": "given"})
             )
         for source in sources:
-            at = replace(place, source=source.label)
+            at = replace(target, source=source.label)
             changes |= convert_fields(slot.kind, source.values, at)
             origins |= dict.fromkeys(source.values, source.origin)
         if sources or (base is None and any(map(is_required, declared_fields(slot.kind)))):
             start = {} if base is None else init_values(base)
             try:
-                base = construct(slot.kind, {**start, **changes}, place)
+                base = construct(slot.kind, {**start, **changes}, target)
             except RequestError:
                 if sources or slot.kind not in slots.optional:
                     raise
-                place.generated.clear()
-            for path in place.generated:
+                target.generated.clear()
+            for path in target.generated:
                 inner = path.removeprefix(f"{slot.name}.").partition(".")[0]
                 origins.setdefault(inner, {"source": "generated"})
-            values.generated += place.generated
+            values.generated += target.generated
         is_bound = slot.section is None or slot.section in prompt.section_params
-        if base is not None and not (base is own and is_bound):
+        if base is not None and not (base is value and is_bound):
             values.bound[slot] = base
         values.shown[slot] = base
         values.origins[slot] = origins
