@@ -382,7 +382,7 @@ NAMESAKES = {
         "defmodule C do\n  @behaviour A.S\nend\ndefmodule D do\n  @behaviour B.S\nend\n"
         "defmodule E do\n  alias A.S\n  @behaviour S\nend\ndefimpl A.S, for: Map do\nend\n",
         [6, 12, 16],
-        "1 in blocks or without a name; ",
+        "",
     ),
 }
 

@@ -27,6 +27,9 @@ _WORD = re.compile(rb"[^\W\d]\w*")
 # In lower case at first, as types aren't.
 _VARIABLE_NAME = re.compile(r"[a-z_]\w*")
 _MACRO = re.compile(rb"[A-Z][A-Z\d_]*\(")
+# A constructor's name has no `_`.
+_MACRO_NAME = re.compile(r"[A-Z][A-Z\d]*_[A-Z\d_]*")
+_STATEMENTS = frozenset({"if", "for", "while", "switch", "catch", "return"})
 _LONGEST_VALUE = 60
 _LONGEST_NAME = 80
 _LONGEST_SIGNATURE = 300
@@ -275,6 +278,7 @@ class _Walk:
         nodes = _along(node, rule.name)
         if rule.name == ("declarator*",):
             nodes = [] if self._ends_another(node) else [self._before_macro(one) for one in nodes]
+            nodes = [one for one in nodes if not self._only_uses(node, self._text(one))]
         prefix = "operator" if rule.name == ("operator",) else ""
         if self.table.receivers:
             nodes = nodes or _follow(node, "type")
@@ -287,6 +291,13 @@ class _Walk:
         """Return whether it is a macro that ends what is before it: `int size_ GUARDED_BY(m);`."""
         before = node.prev_sibling if _MACRO.match(self.data, node.start_byte) else None
         return before is not None and before.child_count > 0 and before.children[-1].is_missing
+
+    def _only_uses(self, node: Node, name: str) -> bool:
+        """Return whether it is `MACRO_OF(a)` in a class or behind one, or `else if (a) {`."""
+        made = node.child_by_field_name("type")
+        is_free = made is None or made.child_by_field_name("body") is not None
+        is_macro = node.type == "declaration" and is_free and _MACRO_NAME.fullmatch(name)
+        return bool(is_macro) or name in _STATEMENTS
 
     def _before_macro(self, name: Node) -> Node:
         """The name, or what stands before it where the parse has a macro's."""

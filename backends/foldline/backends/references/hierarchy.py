@@ -10,6 +10,7 @@ import re
 import time
 from contextlib import suppress
 from itertools import islice
+from operator import attrgetter
 from posixpath import basename, commonpath, dirname, join, normpath, splitext
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,6 +37,7 @@ _MOST_TYPES = 64
 _MOST_FILES = 200
 _MOST_STEPS = 16
 # Bases without members of interest, and words for the root of a package.
+_NAMES_ALONE = frozenset({SymbolKind.TEST, SymbolKind.EXPORT})
 _PLAIN = frozenset({"object", "Generic", "Protocol", "ABC", "Object", "Any"})
 ROOTS = frozenset({"crate", "self", "super", "src", ""})
 _STD = ("std", "core", "alloc")
@@ -156,8 +158,11 @@ class Hierarchy:
         """
         await self.defining(name, thorough=False)
         ranked = self._ranked(self._defining[key_of(name), ""][0], name)
-        every = [[one for one in ranked.get(rank, ()) if not one.declares] for rank in (0, 1)]
-        top, members = every if any(every) else (ranked.get(0, []), ranked.get(1, []))
+        every = [ranked.get(rank, []) for rank in (0, 1)]
+        for less in (_is_named_alone, attrgetter("declares")):
+            rest = [[one for one in rank if not less(one)] for rank in every]
+            every = rest if any(rest) else every
+        top, members = every
         outside = [one for one in members if not is_local(one.located)]
         members = sorted(outside if top else outside or members, key=_is_test)
         if all(map(_is_test, top)) and not all(map(_is_test, members)):
@@ -533,6 +538,11 @@ def _declares(language: str, one: Located, lines: Sequence[str]) -> bool:
     is_field = one.enclosing and symbol.kind == SymbolKind.VARIABLE
     text = " ".join(lines[symbol.line - 1 : symbol.line_end])
     return not is_field and DECLARES.fullmatch(text) is not None
+
+
+def _is_named_alone(one: Found) -> bool:
+    """Return whether it is the title of a test, or a re-export."""
+    return one.located.symbol.kind in _NAMES_ALONE
 
 
 def _is_test(one: Found) -> bool:

@@ -299,7 +299,9 @@ class _Heirs:
         remarks += [f"importers of {path} by another name" for path in self.exported]
         broken = sum(types is not None and types.is_broken for types in self.every.values())
         remarks += [f"what doesn't parse in {broken} {plural('file', broken)}"] if broken else []
-        nameless = sum(not one.name for one in self.types)
+        # Elixir's implementations of protocols have none.
+        named = (one.name or language_of(one.place.path) == "elixir" for one in self.types)
+        nameless = [*named].count(False)
         alone = f"; {nameless} in blocks or without a name" if nameless else ""
         return (
             alone

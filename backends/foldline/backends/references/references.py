@@ -73,6 +73,7 @@ _WITHOUT_MACROS = frozenset({"c", "cpp"})
 # A use in what a broken parse takes for the text of a string, the rest of the file.
 BROKEN = "broken"
 _NO_VALUE = re.compile(r"\s*(?:async\s+)?(?:def|class|module)\b")
+_IMPL = re.compile(r"(?:unsafe )?impl\b(?!\()")
 _NO_DEFINITIONS = frozenset({SymbolKind.TEST, SymbolKind.EXPORT})
 _VARIABLES = frozenset({SymbolKind.VARIABLE, SymbolKind.TYPE})
 _DESTRUCTURED = "shorthand_property_identifier_pattern"
@@ -143,7 +144,9 @@ def references_in_source(
             definitions = {
                 symbol.name_line
                 for symbol, _, _ in flatten(symbols)
-                if symbol.kind not in _NO_DEFINITIONS and _is_called(symbol.name, language, token)
+                if symbol.kind not in _NO_DEFINITIONS
+                and not _IMPL.match(symbol.signature)
+                and _is_called(symbol.name, language, token)
             }
         offset, row = node.start_byte, node.start_point[0]
         kind = ReferenceKind.EXPORT if is_export else _kind(data, nodes)
