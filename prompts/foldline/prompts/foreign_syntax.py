@@ -98,7 +98,7 @@ def _name(match: re.Match[str], wanted: Callable[[str], bool]) -> str | None:
 
 
 class _Surroundings:
-    """What is around the matches of a text, which are asked about in their order."""
+    """The surroundings of matches in a text, asked about in their order."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -44,7 +44,7 @@ class FileSymbols:
 
 @FrozenDataclass()
 class SymbolsToRead:
-    """What the model wants to read before it answers."""
+    """The symbols that the model wants to read before it answers."""
 
     files: tuple[FileSymbols, ...] = field(
         metadata={"description": "The files with the symbols to read, most important first."}

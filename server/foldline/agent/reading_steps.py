@@ -1,4 +1,4 @@
-"""How to read code, in few bytes: the steps, the costs, and the rule."""
+"""Instructions for reading code in few bytes: the steps, the costs, and the rule."""
 
 from __future__ import annotations
 

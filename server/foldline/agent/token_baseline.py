@@ -71,7 +71,7 @@ class Without:
 
 @record
 class Comparison:
-    """What has become of a baseline's prompts.
+    """Changes of a baseline's prompts.
 
     Attributes:
         partial: Prompts with parts that aren't counted now, and that the baseline's didn't have.

@@ -74,7 +74,7 @@ class FoldlineServer(LanguageServer):
 
     @cached_property
     def histories(self) -> Histories:
-        """What git says of the names in open instruction files."""
+        """Git's findings about the names in open instruction files."""
         from foldline.server.instructions.histories import Histories
 
         return Histories(self)

@@ -1,4 +1,4 @@
-"""Where the repository of a workspace is, read from git's own files: git isn't asked."""
+"""The repository of a workspace, read from git's own files: git isn't asked."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ _SMALL_FILE = 150
 
 
 class _Level(IntEnum):
-    """How much is shown of a definition."""
+    """The amount of a definition that is shown."""
 
     HIDDEN = 0
     NAME = 1
@@ -505,7 +505,7 @@ def brief_signature(name: str, signature: str) -> str:
 
 
 def _end_of(word: str, text: str) -> int:
-    """Where the word ends that has no letter, digit or underscore beside it; -1 where it has."""
+    """The end of a word with no letter, digit or underscore beside it; -1 if it has one."""
     at = text.find(word)
     while at >= 0:
         end = at + len(word)

@@ -270,7 +270,7 @@ def _match_line(match: GrepMatch, indent: int | None) -> Line:
 
 
 def _same_line(head: GrepMatch, others: Sequence[GrepMatch]) -> Line:
-    """Where else the page has the line, and how often it is on later ones."""
+    """The line's other places on the page, and its number on later ones."""
     places = []
     for path, matches in groupby(others, key=lambda match: match.path):
         numbers = ", ".join(str(match.line) for match in matches)

@@ -53,7 +53,7 @@ class CancelledError(Exception):
 
 
 class State(Enum):
-    """How far the last build in the background is."""
+    """The state of the last build in the background."""
 
     IDLE = auto()
     CODE = auto()

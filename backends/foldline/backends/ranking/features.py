@@ -1,4 +1,4 @@
-"""What a learned ranking sees of each candidate: numbers between 0 and about 1."""
+"""The features of a learned ranking for each candidate: numbers between 0 and about 1."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def with_matches(outline: FileOutline, lines: Sequence[str], query: str) -> File
 
 
 def line_scores(lines: Sequence[str], query: str) -> list[float]:
-    """How well each line of a definition matches a question; 0 where it has none of its words."""
+    """Score each line of a definition for a question; 0 where it has none of its words."""
     question = read_question(query, HAND_SET.title)
     if question is None:
         return [0.0] * len(lines)

@@ -38,7 +38,7 @@ def stem_of(path: str) -> str:
 
 
 class PathFacts:
-    """What the paths of a workspace say, whatever is asked: made once for many questions.
+    """Facts about the paths of a workspace, whatever is asked: made once for many questions.
 
     Folders and names are taken apart once, however many paths have them.
 
@@ -116,7 +116,7 @@ class PathFacts:
 
 
 def _shared(module: str, place: tuple[str, ...]) -> int:
-    """How many of the last parts of a module's path are those of a place."""
+    """Count the last parts of a module's path that are those of a place."""
     pairs = zip(reversed(module.split("/")), reversed(place), strict=False)
     return next((count for count, (part, other) in enumerate(pairs) if part != other), len(place))
 

@@ -36,7 +36,7 @@ _MANY_FILES = 200
 
 
 class Part(NamedTuple):
-    """What one signal adds to a file's score, and the words of the question that it's about."""
+    """One signal's share of a file's score, and the words of the question that it's about."""
 
     kind: str
     words: tuple[str, ...]
@@ -128,7 +128,7 @@ class Scores:
             values[number] += factor * amount / (saturation + amount)
 
     def _amounts(self, term: str) -> dict[int, float]:
-        """How much of a term each file has, over all fields."""
+        """The amount of a term in each file, over all fields."""
         body, names, in_path = self._body_factor, self._defined_factor, self._path_factor
         amounts: dict[int, float] = {}
         for segment, slots, counts, defined in self._postings.get(term, ()):
@@ -147,7 +147,7 @@ class Scores:
         return amounts
 
     def _bonuses(self) -> dict[int, list[Part]]:
-        """What the files get that the question names by their symbols or paths."""
+        """Scores for files that the question names by their symbols or paths."""
         best = self.best or 1.0
         bonuses: dict[int, list[Part]] = defaultdict(list)
         for number, part in (*self._symbols(best), *self._places(best), *self._parts_of(best)):
@@ -268,7 +268,7 @@ class Scores:
         wanted: Collection[int],
         places: Mapping[int, Iterable[tuple[int, int]]],
     ) -> dict[int, dict[str, float]]:
-        """How much of a term each of the wanted files has in each field."""
+        """The amount of a term in each field of the wanted files."""
         amounts: dict[int, dict[str, float]] = defaultdict(dict)
         for segment, slots, counts, defined in self._postings.get(term, ()):
             for slot, number in places.get(segment, ()):

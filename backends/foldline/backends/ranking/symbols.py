@@ -149,12 +149,12 @@ def near_units(shown: Sequence[Unit], units: Sequence[Unit]) -> Iterator[tuple[U
 
 
 def words_of(text: str) -> Counter[str]:
-    """How often a text has each word."""
+    """Count each word of a text."""
     return Counter(_WORD.findall(text))
 
 
 def count_terms(question: Question, words: Mapping[str, int]) -> Counter[str]:
-    """How often words have each term of a question."""
+    """Count each term of a question among words."""
     counts: Counter[str] = Counter()
     for word, count in words.items():
         for term in terms_of(word):

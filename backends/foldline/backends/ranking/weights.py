@@ -11,7 +11,7 @@ from foldline.records import record
 
 @record
 class Weights:
-    """How much each signal counts; 0 leaves it out.
+    """The weight of each signal; 0 leaves it out.
 
     Attributes:
         body: The words of a file.

@@ -449,7 +449,7 @@ class Hierarchy:
 
 
 def fit(path: str, qualified: str, name: str) -> int | None:
-    """How well a dotted name means a symbol: 0 is best; None where it doesn't."""
+    """Rank a dotted name's fit to a symbol: 0 is best; None where it doesn't mean it."""
     language = language_of(path)
     keys = [key_of(part, language) for part in qualified.split(".")]
     parts = [key_of(part, language) for part in name.split(".")]

@@ -214,7 +214,7 @@ class Names:
         return Meaning(name, tuple(around[-1:]), "", tuple(near))
 
     def position(self, found: Found, said: str = "") -> Position:
-        """Where the name of a definition stands."""
+        """The position of a definition's name."""
         name, line = found.located.symbol.name, found.line
         lines = self._files.read_source(found.path).lines
         # `T.m` of a type that stands elsewhere is written `T::m`, or `(t *T) m`.

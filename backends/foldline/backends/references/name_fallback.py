@@ -431,7 +431,7 @@ def _symbols(analysis: Analysis, path: str) -> Iterable[Located]:
 
 
 def _form(one: Found) -> tuple[str, str]:
-    """What one definition and its alternatives share: functions of other parameters are none."""
+    """The part that alternatives of a definition share: functions of other parameters are none."""
     symbol = one.located.symbol
     is_function = symbol.kind in BODIES and not symbol.signature.startswith("#")
     return one.name, symbol.signature * is_function

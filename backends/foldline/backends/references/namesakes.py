@@ -1,4 +1,4 @@
-"""Which of several definitions of a name its uses mean: by their receivers, imports and places."""
+"""Tells uses of a name's several definitions apart: by their receivers, imports and places."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def _by_name(use: Reference, name: str, sides: list[list[Reference]], types: Hie
 
 
 def _fit(one: Reference, word: str, names: Iterable[str]) -> int:
-    """How badly a definition fits the best of some dotted names."""
+    """The rank of a definition's fit to the best of some dotted names; 0 is best."""
     qualified = f"{one.enclosing}.{word}".strip(".")
     ranks = (fit(one.path, qualified, name) for name in names)
     return min((rank + 1 for rank in ranks if rank is not None), default=_NOT)

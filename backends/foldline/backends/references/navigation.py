@@ -66,7 +66,7 @@ class CodeNavigation:
         raise NotImplementedError
 
     def names(self, *, thorough: bool = True) -> Names:
-        """What names mean, for queries that share the outlines which they read."""
+        """Meanings of names, for queries that share the outlines which they read."""
         from foldline.backends.references.meaning import Names
 
         return Names(self._files, self._analysis, self._index, thorough=thorough)

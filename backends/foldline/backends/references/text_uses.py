@@ -139,7 +139,7 @@ async def said_of_strings(
 async def said_of_text(
     index: WorkspaceIndex, words: Iterable[str], paths: Collection[str], since: float
 ) -> list[str]:
-    """Where words are that no code has: the kinds of text among `paths`, and what wasn't read."""
+    """Tell where words are that no code has: kinds of text among `paths`, and what wasn't read."""
     notes: dict[str, None] = {}
     for word in words:
         texts = (await coroutine_of(index.texts_with)(word, since=since)).paths

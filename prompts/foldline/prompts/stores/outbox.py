@@ -92,7 +92,7 @@ class Outbox(SQLiteEventStore):
 
     @property
     def waiting(self) -> int:
-        """How many events of all processes wait to be sent."""
+        """The number of events, of all processes, that wait to be sent."""
         return int(self.rows("SELECT count(*) FROM events")[0][0])
 
     def put(self, *records: EventRecord) -> None:

@@ -44,7 +44,7 @@ class EventFilter(TypedDict, total=False):
 
 
 class DayOpenings(NamedTuple):
-    """How often models opened or read a section of a prompt on one day, in UTC."""
+    """Counts of models' openings and readings of a section of a prompt on one day, in UTC."""
 
     day: date
     prompt_ns: str

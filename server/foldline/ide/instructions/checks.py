@@ -24,7 +24,7 @@ _SHORTEST_REPEATED = 40
 
 
 class Around(NamedTuple):
-    """What the repository says about a file. Finding it takes too long to do after each key.
+    """Findings about a file in its repository, which take too long to look for after each key.
 
     Attributes:
         stale: The mentions that were right when they were written.

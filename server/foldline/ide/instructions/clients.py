@@ -1,4 +1,4 @@
-"""What each client loads by itself: rules with their sources, as `clients.toml` has them."""
+"""Rules of the files that each client loads by itself, with sources, from `clients.toml`."""
 
 from __future__ import annotations
 

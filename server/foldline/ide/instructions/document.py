@@ -78,7 +78,7 @@ class InstructionFile:
 
     @cached_property
     def beginning(self) -> int:
-        """Where the text begins that a model gets: below the front matter, if that is data."""
+        """The start of the text that a model gets: below the front matter, if that is data."""
         front = self.markdown.front_matter
         if front is None or not self.has_front_matter:
             return 0
@@ -171,7 +171,7 @@ class InstructionFile:
 
     @property
     def foldings(self) -> tuple[Span, ...]:
-        """What an editor folds; the empty lines before the next heading stay visible."""
+        """The ranges that an editor folds; the empty lines before the next heading stay visible."""
         return tuple(
             Span(one.start, one.start + len(self.whole_text(one).rstrip()))
             for one in self.sections
@@ -213,7 +213,7 @@ class InstructionFile:
 
     @cached_property
     def _names(self) -> Counter[str]:
-        """How many sections each key, number or title names."""
+        """Count the sections that each key, number or title names."""
         every = ({one.key, one.number, one.title, one.path[-1]} for one in self.sections)
         return Counter(chain.from_iterable(every))
 

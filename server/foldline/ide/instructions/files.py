@@ -1,4 +1,4 @@
-"""Which files instruct agents, by patterns of paths."""
+"""Tells the files that instruct agents, by patterns of paths."""
 
 from __future__ import annotations
 

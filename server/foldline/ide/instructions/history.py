@@ -1,4 +1,4 @@
-"""What git's history says of names: which commit wrote a line, and which ended what it names.
+"""Names in git's history: the commit that wrote a line, and the one that ended what it names.
 
 Only objects are read: no hook, filter, textconv, external diff or monitor of a repository runs, and
 nothing is fetched.

@@ -1,4 +1,4 @@
-"""What a Markdown text names: paths, globs, commands and symbols."""
+"""Finds the names in a Markdown text: paths, globs, commands and symbols."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """What a mention names, as its spelling says."""
+    """The kind of thing that a mention names, by its spelling."""
 
     PATH = "path"
     GLOB = "glob"

@@ -1,4 +1,4 @@
-"""What a client has of a repository's instructions when it works on a file, and what that costs."""
+"""The instructions of a repository that a client has when it works on a file, and their cost."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class LeftOut:
 
 @record
 class Stack:
-    """What a client loads, in its order, and what it leaves out.
+    """The files that a client loads, in its order, and those that it leaves out.
 
     Attributes:
         base: The tokens that each session pays.

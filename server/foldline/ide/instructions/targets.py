@@ -1,4 +1,4 @@
-"""What the names of a Markdown text mean in its repository: each one thing, or nothing."""
+"""Resolves the names of a Markdown text in its repository: each to one thing, or to nothing."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _TESTS = re.compile(
 
 
 class Target(NamedTuple):
-    """What a name means: a file or folder of the workspace, and a line of it, 0 for all.
+    """The thing that a name means: a file or folder of the workspace, and a line of it, 0 for all.
 
     Attributes:
         about: What it is, in Markdown.
@@ -187,7 +187,7 @@ def propose(access: SmartFileAccess, file: InstructionFile, offset: int) -> tupl
 
 
 class _Symbols(NamedTuple):
-    """What names mean as of a time: `found` keeps what was asked for while `code` holds."""
+    """Resolved names as of a time: `found` keeps what was asked for while `code` holds."""
 
     as_of: float
     paths: tuple[str, ...]
@@ -200,7 +200,7 @@ _symbols: WeakKeyDictionary[SmartFileAccess, _Symbols] = WeakKeyDictionary()
 
 
 class Targets:
-    """What the mentions of one text mean in a workspace, as of now, or of `since` or later."""
+    """Targets of the mentions of one text in a workspace, as of now, or of `since` or later."""
 
     def __init__(self, access: SmartFileAccess, path: str, since: float = inf) -> None:
         self._access = access
@@ -227,7 +227,7 @@ class Targets:
 
     @cached_property
     def _thorough(self) -> Names:
-        """What names mean, with all files parsed that may tell: for the few that seem stale."""
+        """Names resolved with all files parsed that may tell: for the few that seem stale."""
         return self._access.names()
 
     @cached_property

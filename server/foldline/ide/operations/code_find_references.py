@@ -28,7 +28,7 @@ _LIBRARY = "foldline"
 
 
 class Relation(StrEnum):
-    """What is asked about a symbol."""
+    """The question about a symbol."""
 
     REFERENCES = "references"
     DEFINITION = "definition"

@@ -1,4 +1,4 @@
-"""How a preview keeps up with typing.
+"""Lets a preview keep up with typing.
 
 A change doesn't end the render that is running: its blocks are shown, then the newest text is
 rendered. A change ends only a render that takes far longer than those before it, because it may

@@ -66,7 +66,7 @@ class BudgetUnit(StrEnum):
 
 @record(kw_only=True)
 class Names:
-    """What an action is called in each shell; empty where a shell doesn't offer it.
+    """An action's name in each shell; empty where a shell doesn't offer it.
 
     Attributes:
         command: `prompt.x` is the language server's command `foldline.server.prompt.x`.

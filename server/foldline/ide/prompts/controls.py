@@ -1,4 +1,4 @@
-"""What a user does to a preview in the page, by events."""
+"""Actions of a user on a preview in the page, by events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from foldline.records import record
 
 @record(kw_only=True)
 class Event:
-    """What every event has: its name, and the section, chapter or set that is selected."""
+    """Base of events: its name, and the section, chapter or set that is selected."""
 
     action: str
     key: str = ""

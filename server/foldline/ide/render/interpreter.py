@@ -1,4 +1,4 @@
-"""Which Python a prompt module runs in."""
+"""Chooses the Python that a prompt module runs in."""
 
 import json
 import os
@@ -72,7 +72,7 @@ def mismatch(installed: str | None, ours: str) -> str | None:
 def ask_identity(
     interpreter: Path, *, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> dict[str, str | None]:
-    """What an interpreter says of itself: the versions of `python` and of its `foldline`.
+    """Ask an interpreter for its versions: of `python` and of its `foldline`.
 
     Raises:
         OSError: It does not start, or is no Python; the message says which.

@@ -72,7 +72,7 @@ class SourcePlace:
 
 @record
 class TextOrigin:
-    """Where a character of a preview comes from.
+    """The origin of a preview's character.
 
     Attributes:
         words: That, for people.
@@ -95,7 +95,7 @@ class Occurrence:
 
 
 class _Source(NamedTuple):
-    """What a text is made of: another text, character by character, or a place as a whole."""
+    """The source of a text: another text, character by character, or a place as a whole."""
 
     what: str
     text: MappedText | None

@@ -74,7 +74,7 @@ class BlockError:
 
 @record
 class IfOpened:
-    """What a request costs more once a section is open.
+    """The extra cost of a request once a section is open.
 
     Attributes:
         text: Tokens of the text; less than none if opening saves some.
@@ -132,7 +132,7 @@ class Replaced:
 
 @record
 class Opening:
-    """What opening a section changes of a request.
+    """The changes that opening a section makes to a request.
 
     Attributes:
         tools: The names of all tools after it.
@@ -203,7 +203,7 @@ class Block:
 
     @property
     def if_opened(self) -> IfOpened | None:
-        """What opening it costs, if that is counted."""
+        """The cost of opening it, if that is counted."""
         return self.tokens.if_opened if self.tokens is not None else None
 
     @property
@@ -274,7 +274,7 @@ class Tokens:
 
 @record
 class Kept:
-    """What a provider's cache keeps of the last version of a prompt.
+    """The part of a prompt's last version that a provider's cache keeps.
 
     Attributes:
         characters: Of the text that both begin with.

@@ -367,7 +367,7 @@ class _Worker:
             await self._process.stdin.drain()
 
     async def _read_answer(self) -> bytes:
-        """What follows the last request's token in the line that has it; other lines are dropped.
+        """Read what follows the last request's token in its line; other lines are dropped.
 
         Empty, or not a whole line, where the output ends before.
         """

@@ -1,4 +1,4 @@
-"""What a request with a prompt costs, in tokens: the one place that counts it.
+"""Counts the tokens of a request with a prompt; nothing else does.
 
 A request costs its text, its tools and the output's schema. Each is counted as it's sent, apart
 from what a provider puts around it, and a section that couldn't be rendered costs nothing: no model
@@ -119,7 +119,7 @@ def bytes_of(text: str) -> int:
 
 
 def kept(before: Render, after: Render) -> Kept:
-    """What a provider's cache keeps of one version of a prompt for another one."""
+    """The part of one version of a prompt that a provider's cache keeps for another."""
     from foldline.ide.analysis.top_level import common_length
     from foldline.ide.render.request_plan import Request, common_beginning
 

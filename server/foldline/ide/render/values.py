@@ -1,4 +1,4 @@
-"""Where values for a prompt's parameters come from, apart from its own module.
+"""Finds values for a prompt's parameters outside of its own module.
 
 What a project declares (`options`), and the files beside the module: `review.preview.toml` and
 `review.preview.json` for `review.py`.

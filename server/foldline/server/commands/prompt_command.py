@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @record(kw_only=True)
 class CommandSubject:
-    """What commands are about: a preview, or a prompt and how it's rendered.
+    """The subject of a command: a preview, or a prompt and how it's rendered.
 
     Attributes:
         uri: The document.

@@ -1,4 +1,4 @@
-"""What git and other clients make of open instruction files, found in the background."""
+"""Histories and other clients' readings of open instruction files, found in the background."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUIET_SECONDS = 0.5
 
 
 class Histories:
-    """What is known of instruction files from their repositories.
+    """Findings about instruction files in their repositories.
 
     Diagnostics don't wait for it: they are published again once a repository was read.
     """

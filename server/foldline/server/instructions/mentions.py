@@ -1,4 +1,4 @@
-"""What Markdown names, in instruction files and in the texts of prompts, as LSP has it."""
+"""Mentions in instruction files and in the texts of prompts, as LSP has them."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _HEADER = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 @record
 class HttpOptions:
-    """Where and for whom the server listens.
+    """The server's address, and for whom it listens.
 
     Attributes:
         host: The address, an IP or a name of this machine.

@@ -1,4 +1,4 @@
-"""What a client hands back, to this replica or another: sealed with the secret that they share.
+"""Seals what a client hands back, to this replica or another, with the secret that they share.
 
 Request state is sealed by the SDK. The cursors of lists are sealed here, with the same keys. Both
 are for one method and one identity, and for some minutes. Cursors inside of

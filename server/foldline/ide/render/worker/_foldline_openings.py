@@ -1,4 +1,4 @@
-"""What opening each summarized section changes of a request."""
+"""Computes the changes that opening each summarized section makes to a request."""
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
@@ -51,7 +51,7 @@ class Openings:
         ]
 
     def stability(self, blocks: Sequence[Block] | None = None) -> str:
-        """How often the list of tools changes, by default that of the render itself."""
+        """The stability of the list of tools, by default that of the render itself."""
         owners = (block for block in blocks or self._blocks if self._tools(block))
         return stability_of_all(
             self._rendered.stability_of(block).presence for block in owners
