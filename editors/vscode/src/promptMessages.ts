@@ -60,7 +60,7 @@ export interface RenderedTool {
   tokens?: number;
 }
 
-/** What opening a section changes of a request. */
+/** The changes that opening a section makes to a request. */
 export interface Opening {
   parts: Replaced[];
   /** The names of all tools after it. */
@@ -71,7 +71,7 @@ export interface Opening {
   stability: string;
 }
 
-/** What a request costs more once a section is open. */
+/** The extra cost of a request once a section is open. */
 export interface IfOpened {
   /** Tokens of the text; less than none if opening saves some. */
   text: number;
@@ -155,7 +155,7 @@ export interface Descriptor {
   texts?: Record<string, string>;
 }
 
-/** What a provider's cache keeps of the last version of a prompt. */
+/** The part of a prompt's last version that a provider's cache keeps. */
 export interface Kept {
   /** Of the text that both begin with. */
   characters: number;
@@ -529,7 +529,7 @@ export interface SourcePlace {
   excerpt: [string, string, string];
 }
 
-/** Where a character of a preview comes from. */
+/** The origin of a preview's character. */
 export interface TextOrigin {
   /** That, for people. */
   words: string;
