@@ -170,6 +170,53 @@ let t: name;
             "#define RUN_A(a)\nclass A {\n  int a;\n  RUN_A(A, b)\n};\nRUN_A(n::A, b)\nclass B;\n",
             "1 definition\n4 read\n6 read",
         ),
+        # Calls with type arguments.
+        (
+            "b.cs",
+            "class A { void Run<T>() {\na.Run<T>();\nRun<T>(x);\nb?.Run();\n"
+            "new a.Run<T>();\nList<Run> c = d.Run;\n} }\n",
+            "1 definition\n2 call\n3 call\n4 call\n5 call\n6 read\n6 attribute",
+        ),
+        (
+            "b.scala",
+            "def Run[A](a: A) = 1\nval a = Run[A](b)\na.Run[A](b)\nnew Run[A](b)\n"
+            "val b: Run[A] = c.Run[A]\n",
+            "1 definition\n2 call\n3 call\n4 call\n5 read\n5 attribute",
+        ),
+        (
+            "b.rs",
+            "fn Run() {}\nfn g() {\na.Run::<(_, _)>();\nRun::<u8>(1);\nA::Run::<u8>();\n"
+            "let a: Run<u8> = 1;\n}\n",
+            "1 definition\n3 call\n4 call\n5 call\n6 read",
+        ),
+        (
+            "b.cpp",
+            "int Run() {\na.Run<A>(x);\nRun<A>(1);\nb->template Run<A>();\nN::Run<A>();\n"
+            "new Run<A>();\nRun<A> c = Run<A>::d();\n}\n",
+            "1 definition\n2 call\n3 call\n4 call\n5 call\n6 call\n7 read\n7 read",
+        ),
+        (
+            "b.ts",
+            "Run<T>(x);\na?.Run<T>(x);\nnew n.Run<T>(x);\nlet b: n.Run<T>;\n",
+            "1 call\n2 call\n3 call\n4 attribute",
+        ),
+        (
+            "b.kt",
+            "fun <T> Run() {\nRun<T>(x)\na.Run<A<B>>(x)\nRun<T> { 1 }\nRun < T && x > (1)\n"
+            "val a: Run<T> = b\n}\n",
+            "1 definition\n2 call\n3 call\n4 call\n5 read\n6 read",
+        ),
+        (
+            "B.java",
+            "class B { void Run() {\nthis.<T>Run(x);\nnew Run<T>();\nRun<T> a = b;\n} }\n",
+            "1 definition\n2 call\n3 call\n4 read",
+        ),
+        ("b.swift", "Run<Int>()\na.Run<Int>(1)\nlet b: Run<Int> = c\n", "1 call\n2 call\n3 read"),
+        (
+            "b.go",
+            "package a\nfunc Run[T any]() {}\nfunc g() {\nRun[int](1)\na.Run[int, T](1, 2)\n}\n",
+            "2 definition\n4 call\n5 call",
+        ),
         # Parameters that are members.
         ("A.java", "record A(int Run) { int f(int Run) { return 1; } }\n", "1 definition\n1 write"),
         ("a.cs", "record A(int Run);\nclass B(int x, T Run) {}\n", "1 definition\n2 definition"),

@@ -191,8 +191,7 @@ def _first_comment_line(lines: list[str], line: int) -> int:
     return line
 
 
-_IDENTIFIER = re.compile(r"(?<!\w)#?[^\W\d]\w*")
-_DOLLAR_IDENTIFIER = re.compile(r"(?<![\w$])#?(?:[^\W\d]|\$)[\w$]*")
+_IDENTIFIER = re.compile(r"(?<![\w$])#?(?:[^\W\d]|\$)[\w$]*")
 _MARKED_IDENTIFIER = re.compile(
     r"(?<!\w)(?:[^\W\d]|[^\x00-\x7f])(?:\w|[^\x00-\x7f])*(?:[?!](?!=)|=(?=\())?"
 )
@@ -257,9 +256,8 @@ def first_column(lines: Sequence[str], line: int, name: str) -> int | None:
 
 def names_on(path: str, line: str) -> list[tuple[int, str]]:
     """The identifiers on a line with their columns, as the file's language writes them."""
-    language = language_of(path)
-    pattern = _DOLLAR_IDENTIFIER if language in DOLLARS else _IDENTIFIER
-    pattern = _MARKED_IDENTIFIER if language in MARKED else pattern
+    line = line if language_of(path) in DOLLARS else line.replace("$", " ")
+    pattern = _MARKED_IDENTIFIER if language_of(path) in MARKED else _IDENTIFIER
     return [(match.start() + 1, match.group()) for match in pattern.finditer(line)]
 
 

@@ -39,13 +39,15 @@ if TYPE_CHECKING:
 # Types of nodes, in all grammars.
 _CALLS = re.compile(
     r"(?!access|preproc)(?:\w+_)?call(?:_expression)?|\w+_(?:invocation|creation_expression)"
-    r"|(?:invocation|new)_expression|jsx_(?:opening|self_closing)_element|command_name"
+    r"|(?:invocation|new|type_conversion)_expression|jsx_(?:opening|self_closing)_element|command_name"
 )
 _CALLEE_FIELDS = ("function", "constructor", "name", "method", "macro", "type", "target")
 _MEMBERS = re.compile(
     r"(?:\w+_)?(?:member|property|constant)_access_expression|attribute|dot|field_access"
     r"|(?:member|field|selector|navigation)_expression|navigation_suffix|scope_resolution"
-    r"|(?:scoped|nested|qualified)_(?:type_)?(?:identifier|name|type)|generic_type"
+    r"|(?:scoped|nested|qualified)_(?:type_)?(?:identifier|name|type)|dependent_name"
+    r"|conditional_access_expression|member_binding_expression"
+    r"|(?P<typed>generic_(?:function|name|type)|template_(?:function|method|type)|user_type)"
 )
 _ASSIGNMENTS = re.compile(
     r"(?:augmented_|operator_|variable_)?assignment(?:_expression|_statement)?|named_expression"
@@ -79,7 +81,7 @@ _VARIABLES = frozenset({SymbolKind.VARIABLE, SymbolKind.TYPE})
 _DESTRUCTURED = "shorthand_property_identifier_pattern"
 _OPERATED = re.compile(r"(?:expression|operation|value_argument)\Z")
 _NAME_FIELDS = ("name", "property", "field", "alias", "label", "operator")
-_CALLED = re.compile(rb"(?:::<[\w:<>, ]*>)?!?[ \t]*\(")
+_CALLED = re.compile(rb"(?:::)?<[\w.:?*<>(), \[\]]{0,200}>(?:\(| ?\{)|!?[ \t]*\(")
 # What macros of C are, and what those of Rust are given.
 _TEXTS = frozenset({"preproc_arg", "token_tree"})
 _COMMENTED = re.compile(rb"//|^\s*/?\*")
@@ -424,19 +426,22 @@ def _kind(data: bytes, nodes: list[Node]) -> ReferenceKind:
     is_member = False
     if parent.type == "variable_name":  # PHP: `$name` is a name in a variable.
         target, parent = parent, around.pop() if around else parent
-    while _MEMBERS.fullmatch(parent.type) and around:
-        last = parent.named_child(parent.named_child_count - 1)
-        if last is None or last.id != target.id:
-            break  # The object, not the member.
-        is_member = parent.type != "scope_resolution"  # A constant of Ruby's.
+    while around and (member := _MEMBERS.fullmatch(parent.type)):
+        named = parent.named_child(0 if member["typed"] else parent.named_child_count - 1)
+        if named is None or named.id != target.id:
+            break  # The object, or an argument, not the member.
+        # A constant of Ruby's is none.
+        is_member |= not (member["typed"] or parent.type == "scope_resolution")
         target, parent = parent, around.pop()
     if _CALLS.fullmatch(parent.type) and is_in(target, parent, _CALLEE_FIELDS):
         return ReferenceKind.CALL
-    if parent.type in {"call_expression", "command_name"}:
-        first = parent.child(0)
-        # Kotlin's grammar names no field; Bash's commands have one child.
+    if re.fullmatch(r"(?:call|constructor|instance)_expression|command_name", parent.type):
+        first = parent.named_child(0)
         if first is not None and first.id == target.id:
             return ReferenceKind.CALL
+    # `f<T>(x)` is two comparisons in some grammars.
+    if parent.type.startswith(("binary", "comparison")) and _CALLED.match(data, node.end_byte):
+        return ReferenceKind.CALL
     if _is_written(target, parent, around):
         return ReferenceKind.WRITE
     return ReferenceKind.ATTRIBUTE if is_member else ReferenceKind.READ
@@ -468,4 +473,5 @@ def _is_written(target: Node, parent: Node, around: list[Node]) -> bool:
         side = parent.child_by_field_name(field)
         if side is not None and side.start_byte <= target.start_byte < side.end_byte:
             return False
-    return True
+    name = parent.child_by_field_name("name")
+    return name is None or target.start_byte <= name.start_byte

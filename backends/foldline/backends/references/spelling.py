@@ -161,9 +161,6 @@ def token_of(language: str, name: str) -> str:
 
 
 def key_of(name: str, language: str = "") -> str:
-    """A part of a name without the sign of a private or a variable name; an operator as it is.
-
-    A `$` stays, unless the language has it as a sign.
-    """
+    """A name without signs before it, of which `$` may be a letter; an operator as it is."""
     signs = "#$@~" if language and language not in DOLLARS else "#@~"
     return name.lstrip(signs) if word_of(name) else name
