@@ -164,6 +164,8 @@ let t: name;
             "struct Run;\nimpl Run {}\nunsafe impl<T> A<T> for Run {}\n",
             "1 definition\n2 read\n3 read",
         ),
+        # A comment has no uses, where the tree is broken either.
+        ("c.cpp", "class A {\n/*!\nthe Run it\n*/\nvoid Run();\n", "5 definition"),
         # Macros are used in classes, and behind them.
         (
             "b.cpp",
@@ -294,6 +296,7 @@ def test_a_reference_knows_its_enclosing_symbol_and_columns() -> None:
     [
         ("a.php", "<?php\nclass A { function __construct(\n private T $x) {} }\n", "A"),
         ("a.kt", "class A(val w: U, val x: T)\n", "A"),
+        ("a.go", "package a\ntype A struct {\n\tx, y int\n}\n", "A"),
     ],
 )
 def test_a_member_among_parameters_stands_in_its_class(
@@ -411,7 +414,7 @@ def test_text_that_is_too_large_is_said_not_to_have_been_read(tmp_path: Path) ->
 
 def test_a_string_that_is_the_name_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(
-        "__all__ = ['run', 'go']\ndef run(): ...\ndef go(): ...\n# run 'x'\nf('run')\n"
+        "__all__ = ['run', 'go']\ndef run(): ...\ndef go(): ...\n# 'run' 'x'\nf('run')\n"
     )
     with closing(SmartFileAccess.for_workspace(tmp_path)) as access:
         said = "(strings aren't among these, such as a.py:5)"

@@ -317,6 +317,8 @@ def _places(data: bytes, word: bytes) -> list[int]:
 def _is_name(language: str, data: bytes, nodes: list[Node], start: int, word: bytes) -> bool:
     """Return whether the last of `nodes` is a name that has the word at a place."""
     node, end = nodes[-1], start + len(word)
+    if "comment" in node.type:
+        return False
     first, last = node.start_byte, node.end_byte
     is_whole = (first, last) == (start, end)
     parent = nodes[-2] if len(nodes) > 1 else node
@@ -399,7 +401,8 @@ def _enclosing(symbols: tuple[SymbolInfo, ...], line: int, language: str, define
         for symbol in reversed(level[max(after - _MOST_ON_A_LINE, 0) : after]):
             if line > symbol.line_end or symbol.kind == SymbolKind.EXPORT:
                 continue
-            if outer == line and symbol.kind == SymbolKind.VARIABLE:
+            beside = outer == line or (defined and symbol.name_line == line)
+            if beside and symbol.kind == SymbolKind.VARIABLE and symbol.name != defined:
                 continue  # What else the line of `class A(val x: T)` has belongs to the class.
             is_it = defined and _is_called(symbol.name, language, defined)
             if symbol.name_line != line or not is_it:

@@ -10,13 +10,20 @@ from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from foldline.backends.base.languages import UNKNOWN, is_indexed, is_text, language_of
+from foldline.backends.base.languages import (
+    UNKNOWN,
+    has_grammar,
+    is_indexed,
+    is_text,
+    language_of,
+)
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import TEXT_BYTES
 from foldline.backends.formatting.text import plural, sentences
 from foldline.backends.index.words import whole_word
 from foldline.backends.models import COMPLETE, TEXT_ALONE, ReferenceKind, TextUses
+from foldline.backends.outlines.syntax import ParseRefusedError, parse
 from foldline.backends.references.spelling import key_of, word_of
 from foldline.backends.search.walks import Scope
 
@@ -131,7 +138,7 @@ async def said_of_strings(
                 continue
             for match in quoted.finditer(data):
                 line = data.count(b"\n", 0, match.end()) + 1
-                if (path, line) not in lines:
+                if (path, line) not in lines and not _is_comment(path, data, match.end() - 1):
                     return f"strings aren't among these, such as {path}:{line}"
     return "strings weren't looked at" if len(paths) > _MOST_FILES else ""
 
@@ -180,6 +187,15 @@ def _is_shell(files: FileBackend, path: str) -> bool:
     language = language_of(path)
     head = (files.text_of(path) or "").encode() if language == UNKNOWN else b""
     return language_of(path, head) == "bash"
+
+
+def _is_comment(path: str, data: bytes, at: int) -> bool:
+    language = language_of(path, data[:500])
+    with suppress(ParseRefusedError):
+        root = parse(language, data, guarded=True).root_node if has_grammar(language) else None
+        node = root and root.descendant_for_byte_range(at, at)
+        return node is not None and "comment" in node.type
+    return False
 
 
 def _kind(path: str) -> str:
