@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from itertools import count
 from threading import Event
 from time import monotonic
@@ -18,13 +19,15 @@ from foldline.backends.index.builder import IndexBuilder
 from foldline.backends.index.workspace import WorkspaceIndex
 from foldline.backends.parsers.markdown import read_markdown
 from foldline.ide.checks.codes import Code
+from foldline.ide.errors import RevisionError
 from foldline.ide.instructions import stale
 from foldline.ide.instructions.checks import diagnostics
 from foldline.ide.instructions.document import InstructionFile
-from foldline.ide.instructions.history import History
+from foldline.ide.instructions.history import History, history_of
 from foldline.ide.instructions.mentions import mentions
 from foldline.ide.instructions.stale import Search, stale_mentions
 from foldline.ide.instructions.targets import Targets
+from foldline.ide.render import revisions
 from foldline.ide.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -395,3 +398,17 @@ def test_reading_a_history_runs_nothing_of_the_repository(
     config.write_text(config.read_text(encoding="utf-8") + settings, encoding="utf-8")
     assert repository.stale() == [("open_cart", ended, ""), ("old.txt", ended, "new.txt")]
     assert not ran.exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux limits a process from outside")
+@pytest.mark.parametrize("planted", ["refs/heads/main", "commondir"])
+def test_git_has_little_memory_for_what_never_ends(
+    repository: Repository, planted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.commit("a", {"a.py": "def old(): ...\n"})
+    file = repository.root / ".git" / planted
+    file.unlink(missing_ok=True)
+    file.symlink_to("/dev/zero")
+    monkeypatch.setattr(revisions, "GIT_MEMORY", 1 << 26)
+    with pytest.raises(RevisionError, match=r"Out of memory.*: see whether a file in its `\.git`"):
+        history_of(repository.root, 20)

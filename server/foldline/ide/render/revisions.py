@@ -6,6 +6,7 @@ import os
 import posixpath
 import subprocess
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import islice
@@ -24,6 +25,7 @@ from foldline.ide.sources.source import PromptSource
 from foldline.links import resolved
 
 GIT_SECONDS = 10.0
+GIT_MEMORY = 1 << 30
 MAX_FILES = 2000
 MAX_BYTES = 2_000_000
 # Each gives the module files that the one before has read otherwise.
@@ -34,6 +36,7 @@ _OPTIONS = b"tool.foldline.preview"
 _TEXTS = (".py", ".md", ".txt", ".json")
 # The mode of a symbolic link, whose content is a path.
 _LINK = "120000 "
+_DAMAGED = ": see whether a file in its `.git` is a device, a pipe or damaged (`git fsck`)"
 # The effects after which something was read that isn't seen.
 _STARTED = frozenset(
     {"started a process", "ran a shell command", "forked", "became another program"}
@@ -337,20 +340,34 @@ def run_git(
     git, environment = _git_and_environment(outside, tuple(os.environ.items()))
     seconds = min(seconds, GIT_SECONDS)
     try:
-        done = subprocess.run(
+        with subprocess.Popen(
             [git, "-C", str(folder), *OPTIONS, *arguments],
-            input=stdin.encode("utf-8", "surrogateescape"),
-            capture_output=True,
-            timeout=seconds,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             env=environment,
-            check=False,
-        )
+        ) as process:
+            try:
+                _limit_memory(process.pid)
+                data = stdin.encode("utf-8", "surrogateescape")
+                output, errors = process.communicate(data, seconds)
+            finally:
+                process.kill()
     except subprocess.TimeoutExpired as error:
-        raise RevisionError(f"git gave no answer within {seconds:g} s") from error
-    if done.returncode not in codes:
-        problem = done.stderr.decode("utf-8", "replace").strip() or f"exit status {done.returncode}"
-        raise RevisionError(f"git {arguments[0]}: {problem}")
-    return done.stdout
+        raise RevisionError(f"git gave no answer within {seconds:g} s{_DAMAGED}") from error
+    if process.returncode not in codes:
+        problem = errors.decode("utf-8", "replace").strip() or f"exit status {process.returncode}"
+        hint = _DAMAGED if "ut of memory" in problem else ""
+        raise RevisionError(f"git {arguments[0]}: {problem}{hint}")
+    return output
+
+
+def _limit_memory(process: int) -> None:
+    """Let git fail before the machine has no memory left; what it maps of packs doesn't count."""
+    with suppress(ImportError, AttributeError, OSError, ValueError):  # Not Linux; a lower limit.
+        import resource
+
+        resource.prlimit(process, resource.RLIMIT_DATA, (GIT_MEMORY, GIT_MEMORY))
 
 
 @lru_cache(maxsize=16)
