@@ -205,7 +205,7 @@ FORMS = {
         "run",
         "2 definition\n3 call\n4 call",
     ),
-    "a.ex": ("alias Plug.Conn, as: C\nConn.run()\n:run\n", "Conn", "1 read\n2 read"),
+    "a.ex": ("alias Plug.Conn, as: C\nConn.run()\n:run\n", "Conn", "1 import\n2 read"),
     "a.cs": ("class A { void B() { f(run => run + @run); } }\n", "run", "1 read\n1 read\n1 read"),
     "m.cpp": (
         "class A {\n  int size TAKEN_BY(lock);\n  Stats longest_names TAKEN_BY(lock) = 1;\n"

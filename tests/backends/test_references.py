@@ -166,6 +166,11 @@ let t: name;
         ),
         # A comment has no uses, where the tree is broken either.
         ("c.cpp", "class A {\n/*!\nthe Run it\n*/\nvoid Run();\n", "5 definition"),
+        (
+            "a.ex",
+            "defmodule A do\n  alias B.{Run, C}\n  import B.Run\n  def f, do: Run.g()\nend\n",
+            "2 import\n3 import\n4 read",
+        ),
         # Macros are used in classes, and behind them.
         (
             "b.cpp",

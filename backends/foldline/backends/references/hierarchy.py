@@ -37,7 +37,6 @@ _MOST_TYPES = 64
 _MOST_FILES = 200
 _MOST_STEPS = 16
 # Bases without members of interest, and words for the root of a package.
-_NAMES_ALONE = frozenset({SymbolKind.TEST, SymbolKind.EXPORT})
 _PLAIN = frozenset({"object", "Generic", "Protocol", "ABC", "Object", "Any"})
 ROOTS = frozenset({"crate", "self", "super", "src", ""})
 _STD = ("std", "core", "alloc")
@@ -541,8 +540,11 @@ def _declares(language: str, one: Located, lines: Sequence[str]) -> bool:
 
 
 def _is_named_alone(one: Found) -> bool:
-    """Return whether it is the title of a test, or a re-export."""
-    return one.located.symbol.kind in _NAMES_ALONE
+    """Return whether it is the title of a test, or a re-export by the same name."""
+    symbol = one.located.symbol
+    return symbol.kind == SymbolKind.TEST or (
+        symbol.kind == SymbolKind.EXPORT and " as " not in symbol.signature
+    )
 
 
 def _is_test(one: Found) -> bool:

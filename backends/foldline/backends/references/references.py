@@ -62,6 +62,7 @@ _BINDINGS = re.compile(
 _IMPORTS = re.compile(
     r".*import.*|using_(?:directive|declaration)|\w*use_declaration|export_clause"
 )
+_ELIXIR_IMPORTS = frozenset({b"alias", b"import", b"require"})
 _ASSIGNED_FIELDS = ("left", "name", "argument", "operand")
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "expression_list"})
 # Bytes above ASCII belong to the letters of UTF-8 text.
@@ -458,7 +459,10 @@ def _is_imported(data: bytes, around: list[Node], node: Node) -> bool:
             return node.end_byte == above.end_byte or (
                 name is not None and node.end_byte <= name.end_byte
             )
-        if _IMPORTS.fullmatch(kind):
+        if _IMPORTS.fullmatch(kind) or (
+            (target := above.child_by_field_name("target"))
+            and data[target.start_byte : target.end_byte] in _ELIXIR_IMPORTS
+        ):
             return True
         if kind.endswith(("_statement", "_definition", "block")):
             return False
