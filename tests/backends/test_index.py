@@ -50,7 +50,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def files_with(root: Path, word: str) -> tuple[str, ...]:
-    index = WorkspaceIndex(LocalFileBackend(root))
+    index = WorkspaceIndex(LocalFileBackend(root), patience=None)
     try:
         paths = index.files_with(word).paths
         assert not index.trouble
@@ -161,7 +161,7 @@ def test_a_new_process_finds_what_another_indexed(
 def test_a_changed_file_is_seen_even_when_its_times_were_set_back(
     root: Path, keep_times: bool
 ) -> None:
-    index = WorkspaceIndex(LocalFileBackend(root))
+    index = WorkspaceIndex(LocalFileBackend(root), patience=None)
     assert index.files_with("first").paths == ("src/a.py", "src/b.py")
     target = root / "src" / "b.py"
     times = target.stat()
@@ -189,7 +189,7 @@ def test_a_file_that_was_refused_is_read_once_it_can_be(
 
     monkeypatch.setattr(local, "read_resolved", read)
     files = LocalFileBackend(root)
-    index = WorkspaceIndex(files)
+    index = WorkspaceIndex(files, patience=None)
     assert index.texts_with("first").paths == ("notes.txt",)
     said = ("src/b.py is not readable and was not searched",)
     assert index.files_with("first")[::2] == (("src/a.py",), said)
@@ -221,7 +221,7 @@ def test_a_file_that_was_refused_is_read_once_it_can_be(
 
 
 def test_deleted_renamed_and_new_files_are_seen(root: Path) -> None:
-    index = WorkspaceIndex(LocalFileBackend(root))
+    index = WorkspaceIndex(LocalFileBackend(root), patience=None)
     index.refresh()
     (root / "src" / "b.py").rename(root / "src" / "c.py")
     assert index.files_with("first").paths == ("src/a.py", "src/c.py")
@@ -236,7 +236,7 @@ def test_deleted_renamed_and_new_files_are_seen(root: Path) -> None:
 def test_times_alone_tell_of_a_new_file(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index = WorkspaceIndex(LocalFileBackend(root))
+    index = WorkspaceIndex(LocalFileBackend(root), patience=None)
     # Else a folder that changed a moment ago is always listed again.
     monkeypatch.setattr("foldline.backends.files.listing._TICK_NS", -(10**12))
     index.refresh()
@@ -255,7 +255,7 @@ def move_clock(scratch: Path, past: int) -> None:
 
 
 def test_an_ignore_file_counts_at_once(root: Path) -> None:
-    index = WorkspaceIndex(LocalFileBackend(root))
+    index = WorkspaceIndex(LocalFileBackend(root), patience=None)
     index.refresh()
     (root / "src" / ".gitignore").write_text("b.py\n")
     assert index.files_with("first").paths == ("src/a.py",)
@@ -425,7 +425,7 @@ def test_a_build_that_is_cancelled_before_it_knows_the_files_counts_none(
 
     files = LocalFileBackend(root)
     monkeypatch.setattr(files, "list_all", cancelled)
-    index = WorkspaceIndex(files)
+    index = WorkspaceIndex(files, patience=None)
     assert index.files_with("first").coverage == "partial: indexing was cancelled"
     index.close()
 
@@ -530,7 +530,7 @@ def test_definitions_of_an_index_that_was_not_completed_are_known_in_order(
     index.start()
     assert index.wait(30)
     index.close()
-    index = WorkspaceIndex(LocalFileBackend(root))
+    index = WorkspaceIndex(LocalFileBackend(root), patience=None)
     known = {*index._freshness.opened().files()}
     assert index.last_defining("second") == [path for path in paths if path in known] != []
     index.close()
@@ -588,7 +588,7 @@ def test_a_damaged_or_foreign_index_is_made_anew(root: Path, damage: object) -> 
 
 
 def test_damage_while_the_index_is_open_is_no_wrong_answer(root: Path) -> None:
-    index = WorkspaceIndex(LocalFileBackend(root))
+    index = WorkspaceIndex(LocalFileBackend(root), patience=None)
     index.refresh()
     index._freshness.opened()._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     corrupt(index_location(root))
@@ -601,7 +601,7 @@ def test_damage_while_the_index_is_open_is_no_wrong_answer(root: Path) -> None:
 def test_a_question_is_answered_though_the_index_is_closed_meanwhile(
     root: Path, monkeypatch: pytest.MonkeyPatch, closings: int
 ) -> None:
-    index = WorkspaceIndex(LocalFileBackend(root))
+    index = WorkspaceIndex(LocalFileBackend(root), patience=None)
     index.refresh()
     files_with = Store.files_with
     left = iter(range(closings))
@@ -701,7 +701,7 @@ def test_a_process_ends_while_a_thread_reads_the_index(tmp_path: Path) -> None:
 
 def test_no_file_is_mapped_that_another_process_may_cut(root: Path) -> None:
     files_with(root, "first")
-    index = WorkspaceIndex(LocalFileBackend(root))
+    index = WorkspaceIndex(LocalFileBackend(root), patience=None)
     index.refresh()
     location = index_location(root)
     names = {path.name for path in location.parent.glob(f"{location.name}*")}
@@ -719,7 +719,7 @@ def test_a_locked_index_is_answered_from_memory(
     monkeypatch.setattr("foldline.backends.index.store._BUSY_SECONDS", 0.05)
     blocker = sqlite3.connect(index_location(root), isolation_level=None)
     blocker.execute("BEGIN IMMEDIATE")
-    index = WorkspaceIndex(LocalFileBackend(root))
+    index = WorkspaceIndex(LocalFileBackend(root), patience=None)
     assert index.files_with("second").paths == ("src/b.py",)
     assert "held in memory" in index.trouble
     index.close()
@@ -747,7 +747,7 @@ def test_a_full_disk_is_answered_from_memory(root: Path, monkeypatch: pytest.Mon
         "give_up",
         _restoring(Freshness.give_up, update, monkeypatch),
     )
-    index = WorkspaceIndex(LocalFileBackend(root))
+    index = WorkspaceIndex(LocalFileBackend(root), patience=None)
     assert index.files_with("first").paths == ("src/a.py", "src/b.py")
     assert "disk is full" in index.trouble
     index.close()
@@ -870,7 +870,7 @@ def test_many_small_changes_are_merged_and_lose_nothing(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("foldline.backends.files.listing._TICK_NS", -(10**12))
-    index = WorkspaceIndex(LocalFileBackend(root))
+    index = WorkspaceIndex(LocalFileBackend(root), patience=None)
     for number in range(30):
         (root / "src" / f"m{number % 10}.py").write_text(f"def f{number}x(): word\n")
         index.refresh()
@@ -889,7 +889,7 @@ def test_many_small_changes_are_merged_and_lose_nothing(
 
 
 def test_a_term_that_no_file_has_any_more_is_unknown(root: Path) -> None:
-    index = WorkspaceIndex(LocalFileBackend(root))
+    index = WorkspaceIndex(LocalFileBackend(root), patience=None)
     assert {*index.look_up(["first", "other"])[1]} == {"first"}
     (root / "src" / "a.py").write_text("other\n")
     assert {*index.look_up(["first", "other"])[1]} == {"first", "other"}
@@ -902,7 +902,7 @@ def test_files_without_a_word_are_merged_like_others(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("foldline.backends.files.listing._TICK_NS", -(10**12))
-    index = WorkspaceIndex(LocalFileBackend(root))
+    index = WorkspaceIndex(LocalFileBackend(root), patience=None)
     for number in range(30):
         (root / "src" / f"m{number}.py").write_text("")
         assert index.files_with("first").paths == ("src/a.py", "src/b.py")
@@ -997,7 +997,7 @@ def test_a_word_is_looked_for_in_a_segment_once(
         return real(segment, part)
 
     monkeypatch.setattr(Segment, "slots", slots)
-    index = WorkspaceIndex(LocalFileBackend(root))
+    index = WorkspaceIndex(LocalFileBackend(root), patience=None)
     index.refresh()
     for _ in range(3):
         assert index.files_with("first").paths == ("src/a.py", "src/b.py")
