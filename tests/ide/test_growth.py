@@ -20,6 +20,7 @@ from foldline.ide.token_counter import token_counter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from types import FrameType
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
@@ -265,3 +266,24 @@ def test_a_type_in_quotes_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> Non
         assert analysis is not None
         assert diagnostics(analysis) == ()
     assert texts["list[Item]"] == 1
+
+
+def test_all_fields_are_looked_for_at_once(tmp_path: Path) -> None:
+    fields = "".join(f"    field_{n}: str\n" for n in range(300))
+    text = HEAD.replace("    name: str\n", fields).replace('= "security"', "= field_1")
+    prompt, other = tmp_path / "prompt.py", tmp_path / "other.py"
+    prompt.write_text(f'{text}S = MarkdownSection[P](title="T", key="t", template="${{focus}}")\n')
+    other.write_text("from prompt import P\nprint(P.field_2, P.field_35x, P.field_400)\n")
+    project, walks = Project(tmp_path), Counter[str]()
+
+    def search() -> tuple[str, ...]:
+        walks["search"] += 1
+        return str(prompt), str(other)
+
+    project.search = search
+    analysis = project.analysis(str(prompt))
+    assert analysis is not None
+    unused: list[object] = []
+    done = calls(lambda: unused.extend(diagnostics(analysis)))
+    assert len(unused) == 298
+    assert (walks["search"], done["texts._mentioned"], done["project._mentioned"]) == (1, 1, 1)

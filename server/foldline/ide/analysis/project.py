@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 _CLOSED_FILES = 24
 """Number of closed files that stay parsed."""
+_FEW_USES = 100
+"""Number of words below which it takes less to look for each in a text."""
+_WORD = re.compile(r"\w+")
 
 
 class Project(Modules):
@@ -36,7 +40,7 @@ class Project(Modules):
         """Lists the workspace's prompt modules; if None, only open files are searched."""
         self._open: dict[str, Document] = {}
         self._closed: OrderedDict[str, Document | None] = OrderedDict()
-        self._mentions: dict[tuple[str, ...], bool] = {}
+        self._mentions: dict[str, tuple[set[tuple[str, str]], set[tuple[str, str]]]] = {}
         self._evaluator = Evaluator(self)
         self._analyses: dict[str, ModuleAnalysis] = {}
 
@@ -135,20 +139,22 @@ class Project(Modules):
         document = self._open.get(file) or self._closed.get(file)
         return len(document.text) if document is not None else 0
 
-    def mentions(self, word: str, near: str, file: str) -> bool:
-        """Return True if another file has `word` and mentions `near` or the module of `file`."""
+    def mentions(self, uses: set[tuple[str, str]], file: str) -> set[tuple[str, str]]:
+        """Return those of some words, each with a class, that another file has.
+
+        It mentions the class, or the module of `file`.
+        """
         path = Path(file)
         module = path.parent.name if path.stem == "__init__" else path.stem
-        for other, document in self._open.items():
-            text = document.text
-            if other != file and word in text and (near in text or module in text):
-                return True
         # Closed files change only with the disk.
-        key = (word, near, file)
-        if key not in self._mentions:
-            files = set(self.mentioning(word, near=(near, module))) - {file, *self._open}
-            self._mentions[key] = bool(files)
-        return self._mentions[key]
+        asked, held = self._mentions.setdefault(file, (set(), set()))
+        new = uses - asked
+        for other in self.search() if new and self.search is not None else ():
+            if other != file and other not in self._open:
+                held.update(_mentioned(new, module, self._read(other) or ""))
+        asked |= new
+        opened = (document.text for other, document in self._open.items() if other != file)
+        return (held & uses).union(*(_mentioned(uses, module, text) for text in opened))
 
     def _document(self, file: str) -> Document | None:
         document = self._open.get(file)
@@ -188,3 +194,11 @@ class Project(Modules):
         file = self.module_of(dotted, level, importer)
         document = self._document(file) if file is not None else None
         return document.scope if document is not None else None
+
+
+def _mentioned(uses: set[tuple[str, str]], module: str, text: str) -> set[tuple[str, str]]:
+    if len(uses) < _FEW_USES:
+        uses = {use for use in uses if use[0] in text}
+    words = set(_WORD.findall(text)) if uses else set()
+    named = module in text
+    return {(word, near) for word, near in uses if word in words and (named or near in words)}

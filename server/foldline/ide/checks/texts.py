@@ -39,6 +39,9 @@ from foldline.prompts.forms import field_forms
 from foldline.prompts.sections import composition
 from foldline.records import record
 
+# A word, other than as a declaration or a keyword argument.
+_USED_WORD = re.compile(r"\b\w+\b(?!\s*(?::|=(?!=)))")
+
 
 def check_foreign_syntax(text: TemplateText) -> Iterator[LazyDiagnostic]:
     """Report `{{ name }}`, `{% if name %}` and `{name}` that the model would read as they are."""
@@ -200,22 +203,24 @@ def check_fields(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
         declared.update(uses.declared)
         used |= uses.used
         unsure |= uses.unsure
-    for key, (kind, field) in declared.items():
-        name = field.name
-        if key in used or key in unsure or name is None or name.file != analysis.file:
-            continue
-        if field.id.startswith("__"):
-            continue  # `__stability__` and its like are for the library.
-        if _mentioned(field.id, analysis.text):
-            continue
-        if analysis.evaluator.modules.mentions(field.id, kind.name, analysis.file):
-            continue
-        yield LazyDiagnostic(
-            Code.UNUSED_FIELD,
-            f"No template uses `{field.id}`.",
-            at_node(name),
-            unnecessary=True,
-        )
+    # `__stability__` and its like are for the library.
+    unseen = [
+        (field.id, kind.name, field.name)
+        for key, (kind, field) in declared.items()
+        if key not in used
+        and key not in unsure
+        and field.name is not None
+        and field.name.file == analysis.file
+        and not field.id.startswith("__")
+    ]
+    here = _mentioned({word for word, _, _ in unseen}, analysis.text)
+    left = {(word, near) for word, near, _ in unseen if word not in here}
+    there = analysis.evaluator.modules.mentions(left, analysis.file) if left else left
+    for word, near, name in unseen:
+        if word not in here and (word, near) not in there:
+            yield LazyDiagnostic(
+                Code.UNUSED_FIELD, f"No template uses `{word}`.", at_node(name), unnecessary=True
+            )
 
 
 @record
@@ -287,8 +292,10 @@ def _renders_only_known_texts(section: SectionValue) -> bool:
     )
 
 
-def _mentioned(name: str, text: str) -> bool:
-    """Return True if the word occurs other than as a declaration or a keyword argument."""
-    return (
-        re.search(rf"\b{re.escape(name)}\b(?!\s*[:=])|\b{re.escape(name)}\s*==", text) is not None
-    )
+def _mentioned(names: set[str], text: str) -> set[str]:
+    """Return the words that occur other than as a declaration or a keyword argument."""
+    left = set(names)
+    words = _USED_WORD.finditer(text)
+    while left and (word := next(words, None)):
+        left.discard(word[0])
+    return names - left
