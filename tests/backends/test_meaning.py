@@ -316,6 +316,10 @@ def test_a_symbol_that_a_base_has_is_shown_from_there(opened: Open) -> None:
 
 
 def test_a_name_in_another_case_has_the_uses_of_the_name(opened: Open) -> None:
+    text = "from web.headers import Headers\nclass Request:\n    def headers(self): ...\n"
+    access = opened(FILES | {"web/request.py": text})
+    assert access.find_position("web/request.py", "Headers").line == 1
+    assert access.find_position("web/request.py", "HEADERS").line == 3
     found = opened(FILES).find_references("headers.GET_ALL")
     assert [(use.line, use.kind) for use in found] == [(2, "definition"), (3, "call")]
     assert (found.name, found.said) == (

@@ -459,12 +459,14 @@ def test_a_place_has_the_name_with_its_mark() -> None:
     source += "q.go!(1) if a != b\n"
     letters = "class paid {}\nclass $paid {}\nnew $paid()\n"
     signs = "<?php\n$cost = 1;\necho $cost;\n"
-    access = access_to({"a.rb": source, "a.ts": letters, "a.php": signs})
+    modules = {"a.ex": "defmodule A.Plan do\nend\n", "b.ex": "alias A.Plan\n"}
+    access = access_to({"a.rb": source, "a.ts": letters, "a.php": signs, **modules})
     for place, name, lines in (
         ("a.rb:7:7", "paused?", [2, 7]),
         ("a.rb:8", "go!", [4, 8]),
         ("a.ts:3:5", "$paid", [2, 3]),
         ("a.php:3:7", "cost", [2, 3]),
+        ("b.ex:Plan", "Plan", [1, 1]),
     ):
         position = access.find_position(None, f"{place}:go!" if place == "a.rb:8" else place)
         assert position.name == name

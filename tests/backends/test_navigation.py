@@ -328,7 +328,11 @@ def test_of_c_a_body_defines_and_grammars_that_may_call_are_named(
     (root / "g.y").write_text("a: B { run(3); }\n", encoding="utf-8")
     found = access.goto_definition("m.c", 2, "run", seconds=5)
     assert [one.line for one in found] == [4, 6]
-    assert found.reason == "possible ones: clangd knows only a declaration"
+    assert found.reason == "possible ones: clangd knows no body"
+    # Nor does the type of a variable define its member.
+    text = "class A { void f() { a.go(); } };\nvoid B::go() {}\n"
+    (root / "m.cpp").write_text(text, encoding="utf-8")
+    assert [one.line for one in access.goto_definition("m.cpp", 1, "go", seconds=5)] == [2]
     # Asked at a definition, clangd says where it's declared, or knows one branch of `#if`.
     found = access.goto_definition("m.c", 6, "run", seconds=5)
     assert [(one.line, one.column) for one in found] == [(4, 5), (6, 5)]

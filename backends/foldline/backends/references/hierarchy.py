@@ -188,10 +188,6 @@ class Hierarchy:
         }
         return {rank: types[rank] or ranked for rank, ranked in by_rank.items()}
 
-    def declared(self, path: str) -> set[int]:
-        """The lines of a file that only declare something."""
-        return {one.line for one in self.symbols(path) if one.declares}
-
     def _module(self, path: str) -> str:
         """The path, with the name of a Go package, which may not be its folder's."""
         if language_of(path) != "go":

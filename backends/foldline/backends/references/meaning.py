@@ -262,7 +262,9 @@ class Names:
         return Meaning(name, (), f"{note}; places that have the name {word!r}:", near)
 
     async def in_another_case(self, name: str, path: str | None = None) -> Meaning | None:
-        """The only definition whose name differs in case alone."""
+        """The only definition whose name differs in case alone, unless the file has the name."""
+        if path and self.types.has_word(path, [name]):
+            return None
         above, _, word = name.rpartition(".")
         above, _, owner = above.rpartition(".")
         by_place: dict[tuple[str, str], Meaning] = {}

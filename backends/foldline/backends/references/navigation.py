@@ -159,10 +159,11 @@ class CodeNavigation:
         types, by_engine = self.names().types, locations.backend != self._analysis.name
         if defined := name_fallback.defined_at(position, types):
             locations = name_fallback.with_own(locations, defined, types, said=by_engine)
-        if not (kept := _with_bodies(locations, types)) and locations.locations and by_engine:
-            why = f"possible ones: {locations.backend} knows only a declaration"
+        kept = _with_bodies(locations, types, position.name)
+        if by_engine and locations.locations and not kept:
+            why = f"possible ones: {locations.backend} knows no body"
             by_name = await name_fallback.definitions(self._analysis, position, why)
-            if kept := _with_bodies(by_name, types):
+            if kept := _with_bodies(by_name, types, position.name):
                 locations = by_name
         if kept:
             locations = replace(locations, locations=kept)
@@ -354,8 +355,12 @@ class CodeNavigation:
         return Position(source.path, line, column, at)
 
 
-def _with_bodies(found: Locations, types: Hierarchy) -> tuple[Location, ...]:
-    """The places that don't only declare something, as prototypes do."""
-    return tuple(
-        one for one in found.locations if one.outside or one.line not in types.declared(one.path)
-    )
+def _with_bodies(found: Locations, types: Hierarchy, name: str) -> tuple[Location, ...]:
+    """The places without prototypes, and of C without the types of a variable that has the name."""
+    left_out = {
+        (path, one.line)
+        for path in {place.path for place in found.locations if not place.outside}
+        for one in types.symbols(path)
+        if one.declares or (one.is_type and one.last != name and language_of(path) in {"c", "cpp"})
+    }
+    return tuple(one for one in found.locations if (one.path, one.line) not in left_out)

@@ -151,11 +151,10 @@ def references_in_source(
                 and not _IMPL.match(symbol.signature)
                 and _is_called(symbol.name, language, token)
             }
-        offset, row = node.start_byte, node.start_point[0]
+        # The text of a macro may be one token, of many lines.
+        row = node.start_point[0] + data.count(b"\n", node.start_byte, start)
         kind = ReferenceKind.EXPORT if is_export else _kind(data, nodes)
         if (is_broken := _is_broken(nodes)) or any(one.type in _TEXTS for one in nodes[-2:]):
-            # A macro's text may be one token, of many lines.
-            offset, row = start, row + data.count(b"\n", offset, start)
             is_call = _CALLED.match(data, start + len(word)) and row + 1 not in definitions
             kind = ReferenceKind.CALL if is_call and data[start - 3 : start] != b"fn " else kind
         is_variable = node.type == "metavariable"
@@ -174,14 +173,14 @@ def references_in_source(
             definitions.discard(line)
             kind = ReferenceKind.DEFINITION
         variables.add(len(references), nodes, kind)
-        begin = data.rfind(b"\n", 0, offset) + 1
-        before = counted.to(data, begin, offset)
+        begin = data.rfind(b"\n", 0, start) + 1
+        before = counted.to(data, begin, start)
         tiers = {_is_keyword(nodes): KEYWORD, is_variable: LOCAL, is_broken: BROKEN}
         references.append(
             Reference(
                 path,
                 line,
-                cut_bytes(data, begin, offset, before),
+                cut_bytes(data, begin, start, before),
                 kind,
                 _enclosing(symbols, line, language, defined),
                 is_test,
