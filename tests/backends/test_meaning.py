@@ -723,6 +723,18 @@ def test_what_only_functions_define_is_said_to_be_used(opened: Open) -> None:
         access.find_position(None, "Opened.evaluated")
 
 
+@pytest.mark.parametrize("path", ["a.cpp", "a.php", "a.java"])
+def test_members_behind_what_does_not_parse_are_found_or_told(path: str, opened: Open) -> None:
+    word, head = ("function", "<?php\n") if path == "a.php" else ("int", "")
+    text = f"class A {{\n {word} f() {{ }} }}\n {word} walk() {{ return lost(1); }}\n}}\n"
+    access = opened({path: head + text})
+    found = access.definitions_of("A.walk")
+    assert found.said == f"A.walk taken for walk: {path} parses with errors"
+    assert [one.line for one in found.found] == [3 + bool(head)]
+    with pytest.raises(SymbolNotFoundError, match=rf"what doesn't parse in {path} \(ask grep"):
+        access.find_position(None, "A.lost")
+
+
 def test_each_file_that_defines_a_random_name_is_told(tmp_path: Path) -> None:
     """Against the outlines of an installed package: what stands in no function, and in no test."""
     package = Path(pytest.__file__).parents[1] / "jinja2"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
@@ -12,6 +13,7 @@ from foldline.backends.base.languages import UNKNOWN, language_of
 from foldline.backends.base.near_names import did_you_mean, near_names
 from foldline.backends.errors import (
     AmbiguousSymbolError,
+    BackendError,
     InvalidArgumentError,
     SymbolNotFoundError,
 )
@@ -19,6 +21,7 @@ from foldline.backends.formatting.text import first_of, plural, sentences
 from foldline.backends.models import COMPLETE, ReferenceKind
 from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import Position
+from foldline.backends.outlines.outlines import PARSED_WITH_ERRORS
 from foldline.backends.outlines.symbols import INDEXED, first_column
 from foldline.backends.references.bindings import renamed_in
 from foldline.backends.references.hierarchy import Hierarchy
@@ -252,6 +255,21 @@ class Names:
         for one in (name, written):
             if not path and (definitions := await types.defining(one)):
                 return Meaning(one, tuple(definitions), f"{name} is {one}" if one != name else "")
+        # A class that doesn't parse may end early, with its members behind it.
+        cut = [one for one in owners if self.is_broken(one.path)]
+        behind = tuple(
+            one
+            for one in types.fitting(dict.fromkeys(owner.path for owner in cut), word)
+            if any(
+                owner.path == one.path
+                and owner.line < one.line
+                and owner.name.startswith(one.name.removesuffix(word))
+                for owner in cut
+            )
+        )
+        if behind:
+            said = f"{name} taken for {behind[0].name}: {behind[0].path} parses with errors"
+            return Meaning(name, behind, said)
         others = {one.rpartition(".")[2]: one for member in members for one in member.others}
         near = tuple(others[one] for one in near_names(word, others))
         if not near:
@@ -260,6 +278,22 @@ class Names:
         why = f" (bases that can't be followed from here: {bases})" if missing else ""
         note = f"nothing defines {name}{why}{did_you_mean(near).rstrip('?')}"
         return Meaning(name, (), f"{note}; places that have the name {word!r}:", near)
+
+    def is_broken(self, path: str) -> bool:
+        """Return whether the outline of a file says that it doesn't parse."""
+        with suppress(BackendError):
+            return PARSED_WITH_ERRORS in self._analysis.get_outline(path).reason
+        return False
+
+    async def unparsed(self, name: str) -> list[str]:
+        """Tell which file has a name, though in no definition, and doesn't parse."""
+        owner, _, word = spelled(name).rpartition(".")
+        uses = await uses_of(self._analysis, word) if is_name(word) else ()
+        owners = {one.path for one in await self.types.types_called(owner, None)}
+        paths = list(filter(self.is_broken, dict.fromkeys(use.path for use in uses)))
+        paths.sort(key=lambda path: path not in owners)
+        more = f" and {len(paths) - 1} more files" if len(paths) > 1 else ""
+        return [f"what doesn't parse in {paths[0]}{more} (ask grep)"] if paths else []
 
     async def in_another_case(self, name: str, path: str | None = None) -> Meaning | None:
         """The only definition whose name differs in case alone, unless the file has the name."""

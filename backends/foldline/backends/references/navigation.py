@@ -323,17 +323,18 @@ class CodeNavigation:
             # Raises an error with near files.
             self._files.resolve(name)
         if not meant.found:
-            meant = meant._replace(left_out=await self.left_out(path, of_code=True))
+            broken = await names.unparsed(name)
+            meant = meant._replace(left_out=await self.left_out(path, *broken, of_code=True))
         return meant
 
-    async def left_out(self, scope: str | None = None, *, of_code: bool = False) -> str:
+    async def left_out(self, scope: str | None = None, *others: str, of_code: bool = False) -> str:
         """Says which files of a scope an empty answer isn't about, and how to look there."""
         from foldline.backends.references.text_uses import not_looked_at
         from foldline.backends.search.walks import Scope, left_out
 
         walked = await Scope(self._files, scope).walked(self._walks)
         counts = not_looked_at(self._files, walked) if of_code else ()
-        return left_out(self._files, walked, [*counts])
+        return left_out(self._files, walked, [*others, *counts])
 
     def _engine_for(self, seconds: float) -> Engine:
         fallback.check_seconds(seconds)
