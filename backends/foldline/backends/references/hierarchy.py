@@ -168,6 +168,16 @@ class Hierarchy:
             return members, top
         return (top, members) if top else (members, [])
 
+    def in_macros(self, name: str) -> str:
+        """Tell of functions in macros of Rust, in files that define others: no outline has them."""
+        written = re.compile(rf"[^/]*\bfn {re.escape(name)}\b")
+        for path in self._defining[key_of(name), ""][0]:
+            known = {one.line for one in self.symbols(path) if path.endswith(".rs")}
+            for line, text in enumerate(self.read(path)[2] if known else (), 1):
+                if written.match(text) and line not in known:
+                    return f"in macros too, such as {path}:{line}"
+        return ""
+
     def _ranked(self, paths: Iterable[str], name: str) -> dict[int, list[Found]]:
         """The symbols by how well the name means them; constructors yield to their types."""
         by_rank: dict[int, list[Found]] = {}

@@ -84,7 +84,7 @@ class Meaning(NamedTuple):
             places = (f"{one.path}:{one.line} {one.readable}" for one in definitions)
             signatures = (one.located.symbol.signature for one in definitions)
             every = [": ".join(pair) for pair in zip(places, signatures, strict=True)]
-            note = self.said if " taken for " in self.said else ""
+            note = self.said if re.search(" taken for |^in macros", self.said) else ""
             raise AmbiguousSymbolError("", self.name, every, self.gap, note)
         return definitions[0]
 
@@ -179,6 +179,7 @@ class Names:
         named = [f"{name}, {path} {line}" for (path, name), line in reversed(places.items())]
         more = f" and {len(named) - _MOST_MEMBERS} more" if len(named) > _MOST_MEMBERS else ""
         note = f"also {'; '.join(named[:_MOST_MEMBERS])}{more}" if named else ""
+        note = sentences(self.types.in_macros(name), note)
         return meant._replace(found=tuple(definitions), members=tuple(members), said=note)
 
     def _so_far(self, meant: Meaning) -> Meaning:
