@@ -205,6 +205,12 @@ FORMS = {
         "run",
         "2 definition\n3 call\n4 call",
     ),
+    "c.ex": (
+        "defmodule A do\n  @spec run(c, d()) ::\n    {:run, run()}\n  def run(c), do: c\n"
+        "  @type d :: run()\n  def go(c), do: apply(A, :run, run: &run/1)\n  A.run(:a)\nend\n",
+        "run",
+        "2 spec\n3 atom\n3 spec\n4 definition\n5 spec\n6 atom\n6 atom\n6 read\n7 call",
+    ),
     "a.ex": ("alias Plug.Conn, as: C\nConn.run()\n:run\n", "Conn", "1 import\n2 read"),
     "a.cs": ("class A { void B() { f(run => run + @run); } }\n", "run", "1 read\n1 read\n1 read"),
     "m.cpp": (

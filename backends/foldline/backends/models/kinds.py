@@ -32,4 +32,6 @@ class ReferenceKind(StrEnum):
     ATTRIBUTE = "attribute"
     WRITE = "write"
     READ = "read"
+    ATOM = "atom"
+    SPEC = "spec"
     EXPORT = "export"

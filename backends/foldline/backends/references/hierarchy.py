@@ -285,12 +285,11 @@ class Hierarchy:
             inside = [one for one in every if _in(one, owner) and one.name.endswith(f".{word}")]
             others = [] if inside else await self.defining(name, thorough=False)
             return inside or [one for one in others if _package(one.path) == _package(owner.path)]
-        language = language_of(owner.path)
         return [
             one
             for one in every
             if _in(one, owner)
-            and key_of(one.located.symbol.name, language) == key_of(word, language)
+            and fit(owner.path, one.located.symbol.name, word) == 0
             # `name: str` alone declares what another base may define.
             and (declared or not _DECLARED.fullmatch(one.located.symbol.signature))
         ]
@@ -456,8 +455,7 @@ class Hierarchy:
 def fit(path: str, qualified: str, name: str) -> int | None:
     """Rank a dotted name's fit to a symbol: 0 is best; None where it doesn't mean it."""
     language = language_of(path)
-    keys = [key_of(part, language) for part in qualified.split(".")]
-    parts = [key_of(part, language) for part in name.split(".")]
+    keys, parts = ([key_of(part, language) for part in one.split(".")] for one in (qualified, name))
     module = re.sub(r"(?<=.)/(?:__init__|index|mod)\Z", "", splitext(path)[0]).split("/")
     for count in range(min(len(keys), len(parts)), 0, -1):
         rest = parts[: len(parts) - count]

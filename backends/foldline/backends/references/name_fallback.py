@@ -37,7 +37,7 @@ from foldline.backends.outlines.outlines import PARSED_WITH_ERRORS
 from foldline.backends.outlines.symbols import BODIES, Located, first_column, flatten
 from foldline.backends.references.bases import FileTypes, TypeBases, unseen_in
 from foldline.backends.references.bindings import renamed_in
-from foldline.backends.references.hierarchy import TYPES, Found, Hierarchy
+from foldline.backends.references.hierarchy import TYPES, Found, Hierarchy, fit
 from foldline.backends.references.spelling import MARKED, is_name, key_of
 from foldline.backends.references.two_tier_references import (
     ReferencesQuery,
@@ -261,8 +261,7 @@ def _owners(analysis: Analysis, here: Iterable[Reference], name: str) -> list[st
     lines = {(use.path, use.line) for use in here}
     for path in dict.fromkeys(path for path, _ in lines):
         for symbol, qualified, enclosing in _symbols(analysis, path):
-            names = symbol.name, key_of(symbol.name, language_of(path))
-            if name not in names or (path, symbol.name_line) not in lines:
+            if fit(path, symbol.name, name) != 0 or (path, symbol.name_line) not in lines:
                 continue
             if symbol.kind in TYPES:
                 return []

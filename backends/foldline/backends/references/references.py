@@ -41,6 +41,7 @@ _CALLS = re.compile(
     r"(?!access|preproc)(?:\w+_)?call(?:_expression)?|\w+_(?:invocation|creation_expression)"
     r"|(?:invocation|new|type_conversion)_expression|jsx_(?:opening|self_closing)_element|command_name"
 )
+_FIRST_CALLED = re.compile(r"(?:call|constructor|instance)_expression|command_name")
 _CALLEE_FIELDS = ("function", "constructor", "name", "method", "macro", "type", "target")
 _MEMBERS = re.compile(
     r"(?:\w+_)?(?:member|property|constant)_access_expression|attribute|dot|field_access"
@@ -83,6 +84,7 @@ _DESTRUCTURED = "shorthand_property_identifier_pattern"
 _OPERATED = re.compile(r"(?:expression|operation|value_argument)\Z")
 _NAME_FIELDS = ("name", "property", "field", "alias", "label", "operator")
 _CALLED = re.compile(rb"(?:::)?<[\w.:?*<>(), \[\]]{0,200}>(?:\(| ?\{)|!?[ \t]*\(")
+_SPEC = re.compile(rb"@(?:spec|(?:macro)?callback|typep?|opaque)\b")
 # What macros of C are, and what those of Rust are given.
 _TEXTS = frozenset({"preproc_arg", "token_tree"})
 _COMMENTED = re.compile(rb"//|^\s*/?\*")
@@ -425,23 +427,24 @@ def _kind(data: bytes, nodes: list[Node]) -> ReferenceKind:
         return ReferenceKind.IMPORT
     if node.type == _DESTRUCTURED:
         return ReferenceKind.WRITE
+    if node.type in {"atom", "keyword"}:
+        return ReferenceKind.ATOM
+    if any(one.type == "unary_operator" and _SPEC.match(data, one.start_byte) for one in around):
+        return ReferenceKind.SPEC
     target, parent = node, around.pop()
     is_member = False
     if parent.type == "variable_name":  # PHP: `$name` is a name in a variable.
         target, parent = parent, around.pop() if around else parent
     while around and (member := _MEMBERS.fullmatch(parent.type)):
-        named = parent.named_child(0 if member["typed"] else parent.named_child_count - 1)
-        if named is None or named.id != target.id:
+        if parent.named_child(0 if member["typed"] else parent.named_child_count - 1) != target:
             break  # The object, or an argument, not the member.
         # A constant of Ruby's is none.
         is_member |= not (member["typed"] or parent.type == "scope_resolution")
         target, parent = parent, around.pop()
     if _CALLS.fullmatch(parent.type) and is_in(target, parent, _CALLEE_FIELDS):
         return ReferenceKind.CALL
-    if re.fullmatch(r"(?:call|constructor|instance)_expression|command_name", parent.type):
-        first = parent.named_child(0)
-        if first is not None and first.id == target.id:
-            return ReferenceKind.CALL
+    if _FIRST_CALLED.fullmatch(parent.type) and parent.named_child(0) == target:
+        return ReferenceKind.CALL
     # `f<T>(x)` is two comparisons in some grammars.
     if parent.type.startswith(("binary", "comparison")) and _CALLED.match(data, node.end_byte):
         return ReferenceKind.CALL

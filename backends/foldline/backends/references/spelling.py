@@ -124,8 +124,7 @@ def spelled(text: str) -> str:
         name += "="  # A setter of Ruby.
     # `$this->name` and `Type::$name` of PHP; a `$` may be a letter, too.
     name = name.lstrip("$") if "->" in name else name.replace("::$", "::")
-    name = _SEPARATOR.sub(".", name).lstrip("\\").removeprefix("::")
-    name = _THIS.sub("", name)
+    name = _THIS.sub("", _SEPARATOR.sub(".", name).lstrip("\\").removeprefix("::"))
     return name.strip(".") or text
 
 
