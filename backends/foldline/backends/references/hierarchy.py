@@ -546,9 +546,8 @@ def _declares(language: str, one: Located, lines: Sequence[str]) -> bool:
 def _is_named_alone(one: Found) -> bool:
     """Return whether it is the title of a test, or a re-export by the same name."""
     symbol = one.located.symbol
-    return symbol.kind == SymbolKind.TEST or (
-        symbol.kind == SymbolKind.EXPORT and " as " not in symbol.signature
-    )
+    renames = " as " in symbol.signature
+    return symbol.kind == SymbolKind.TEST or (symbol.kind == SymbolKind.EXPORT and not renames)
 
 
 def _is_test(one: Found) -> bool:

@@ -257,20 +257,15 @@ class Names:
             if not path and (definitions := await types.defining(one)):
                 return Meaning(one, tuple(definitions), f"{name} is {one}" if one != name else "")
         # A class that doesn't parse may end early, with its members behind it.
-        cut = [one for one in owners if self.is_broken(one.path)]
-        behind = tuple(
+        behind = [
             one
-            for one in types.fitting(dict.fromkeys(owner.path for owner in cut), word)
-            if any(
-                owner.path == one.path
-                and owner.line < one.line
-                and owner.name.startswith(one.name.removesuffix(word))
-                for owner in cut
-            )
-        )
+            for owner in owners
+            for one in (types.fitting([owner.path], word) if self.is_broken(owner.path) else ())
+            if owner.line < one.line and owner.name.startswith(one.name.removesuffix(word))
+        ]
         if behind:
             said = f"{name} taken for {behind[0].name}: {behind[0].path} parses with errors"
-            return Meaning(name, behind, said)
+            return Meaning(name, tuple(dict.fromkeys(behind)), said)
         others = {one.rpartition(".")[2]: one for member in members for one in member.others}
         near = tuple(others[one] for one in near_names(word, others))
         if not near:
