@@ -242,6 +242,25 @@ def test_what_does_not_exist_is_told_with_near_names(
     assert complaint in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["preview", "a\u202eb"], ["adopt", "a\u202eb.py"], ["mcp", "--root", "a\u202eb"], ["check"]],
+)
+def test_marks_that_turn_text_round_are_shown(
+    words: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "AGENTS.md").write_text("Be brief.\n")
+    (tmp_path / "pyproject.toml").write_text('[tool.foldline]\n"a\u202eb" = 1\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    main(words)
+    said = capsys.readouterr()
+    assert "a\\u202eb" in said.err
+    assert "\u202e" not in said.out + said.err
+
+
 def test_every_example_of_the_help_is_a_command_line() -> None:
     lines = [line for line in cli.EXAMPLES.splitlines() if line.startswith("  foldline")]
     assert len(lines) > 5

@@ -59,7 +59,7 @@ def file_and_name(target: str) -> tuple[Path, str | None]:
     if is_loop(path):
         raise Refused(f"{target}: it is a link to itself; give a FILE")
     if not path.is_file():
-        raise Refused(f"{target}: there is no such file; give FILE or FILE:NAME")
+        raise Refused(f"{visible(target)}: there is no such file; give FILE or FILE:NAME")
     file, root = resolved(path), analysis_root(path.absolute())
     if not file.is_relative_to(resolved(root)):
         shown, where = visible(str(path)), visible(str(root))

@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING, TextIO
 
 from foldline.backends.formatting.parts import Code, plain
-from foldline.backends.formatting.visible import for_json, for_terminal
+from foldline.backends.formatting.visible import for_json, for_terminal, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,10 +80,10 @@ def console_of(stream: TextIO) -> Console:
 
 
 def complain(message: str) -> None:
-    """Print an error message to standard error, like `show`."""
+    """Print an error message to standard error, like `show`; it may repeat any argument or name."""
     # None if standard error is closed.
     if sys.stderr is not None:
-        _write(f"{message}\n", sys.stderr)
+        _write("".join(f"{visible(line)}\n" for line in message.split("\n")), sys.stderr)
 
 
 def json_text(data: object) -> str:
