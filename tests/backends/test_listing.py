@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from foldline.backends import LocalFileBackend, SmartFileAccess
 from foldline.backends.base.languages import CODE, is_indexed
-from foldline.backends.files import local
+from foldline.backends.files import listing, local
 from foldline.backends.files.listing import decode_listing, encode_listing
 
 NAMES = st.sampled_from(["a.py", "b.txt", "c.log", "sub/d.py", "sub/deep/e.log", "odd/\udc80.py"])
@@ -255,3 +256,28 @@ def test_a_folder_that_became_a_link_is_not_entered(tmp_path: Path) -> None:
     (tmp_path / "root" / "sub").rename(tmp_path / "elsewhere")
     (tmp_path / "root" / "sub").symlink_to(tmp_path / "elsewhere")
     assert [stamp.path for stamp in files.walk()] == []
+
+
+def test_a_question_waits_for_a_walk_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = LocalFileBackend(tmp_path).versions
+    lock = Mock(acquire=Mock(return_value=False))
+    monkeypatch.setattr(versions, "_lock", lock)
+    monkeypatch.setattr(versions, "_walk", object())
+    assert [versions.known(time.monotonic()) for _ in range(3)] == [None] * 3
+    assert [call.kwargs["timeout"] for call in lock.acquire.call_args_list] == [1, 0, 0]
+
+
+def test_a_list_that_takes_too_long_to_compare_is_compared_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.py").write_text("a = 1\n")
+    files = LocalFileBackend(tmp_path)
+    files.versions.listing(time.monotonic())
+    compare = Mock(return_value=None)
+    monkeypatch.setattr(files, "mended", compare)
+    monkeypatch.setattr(listing, "_PATIENCE", -1.0)
+    for _ in range(3):
+        assert files.versions.known(time.monotonic()) is None
+    assert compare.call_count == 1
+    assert [stamp.path for stamp in files.versions.listing(time.monotonic()).files()] == ["a.py"]
+    assert files.versions.known(0.0) is not None

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from foldline.backends import SmartFileAccess
 from foldline.ide.analysis import prompt_files
 from foldline.ide.analysis.prompt_files import PromptFiles
+from foldline.ide.folder import Folder
+from foldline.ide.instructions.files import instruction_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,3 +71,10 @@ def test_a_name_of_one_letter_is_compared_with_a_query_once(tmp_path: Path) -> N
         assert list(files.matching(query)) == [str(file)]
     # Its letters are in two names.
     assert list(files.matching("kp")) == []
+
+
+def test_a_look_for_instruction_files_ends_in_time_too(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("Be brief.\n")
+    folder = Folder(tmp_path, SmartFileAccess.for_workspace)
+    assert instruction_files(folder) == [tmp_path / "AGENTS.md"]
+    assert instruction_files(folder, seconds=-1) == []

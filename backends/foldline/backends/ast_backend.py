@@ -178,12 +178,12 @@ class ASTFileAnalysisBackend:
         return defining, coverage if completeness == COMPLETE else completeness
 
     @waits
-    async def writing_files(self, name: str) -> list[str]:
+    async def writing_files(self, name: str, since: float | None = None) -> list[str]:
         """All files that define the name or assign to it; those with the name are parsed."""
         if not is_name(name):
             return []
         kinds = {ReferenceKind.DEFINITION, ReferenceKind.WRITE}
-        uses = await coroutine_of(self.find_references)(name)
+        uses = await coroutine_of(self.find_references)(name, since=since)
         return list(dict.fromkeys(use.path for use in uses if use.kind in kinds))
 
     def definitions_in(self, path: str, name: str) -> list[Reference]:

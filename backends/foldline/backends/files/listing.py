@@ -177,6 +177,9 @@ class FileVersions:
         self._as_of = {CODE: -1.0, TEXT: -1.0}
         self._disk: Mapping[str, FileStamp] = {}
         self._disk_of: Listing | None = None
+        # The last walk; it or the listing, once a question has waited for it in vain.
+        self._walk: object = None
+        self._too_long: object = None
 
     def listing(
         self, since: float, check: Callable[[], None] | None = None, kind: int = TEXT
@@ -205,11 +208,19 @@ class FileVersions:
 
     def known(self, since: float, kind: int = TEXT) -> Listing | None:
         """The same where that takes a moment; None where the disk is to be walked."""
-        if not self._lock.acquire(timeout=_PATIENCE):
+        walk = self._walk
+        # One question asks many times.
+        if not self._lock.acquire(timeout=0 if walk and walk is self._too_long else _PATIENCE):
+            self._too_long = walk
             return None
         try:
+            if self._listing is not None and self._listing is self._too_long:
+                return None
             end = time.monotonic() + _PATIENCE
-            return self._compared(since, lambda: time.monotonic() < end, kind)
+            listing = self._compared(since, lambda: time.monotonic() < end, kind)
+            if listing is None and time.monotonic() > end:
+                self._too_long = self._listing
+            return listing
         finally:
             self._lock.release()
 
@@ -256,6 +267,7 @@ class FileVersions:
         current = self._compared(since, kind=kind)
         if current is None:
             as_of, looked_at = time.monotonic(), time.time_ns()
+            self._walk = object()
             listing = self._files.list_all(check, kind)
             current = self._know(listing, as_of, looked_at, kind, anew=True)
         return current
@@ -278,6 +290,7 @@ class FileVersions:
             self._as_of[TEXT] = -1.0
         if self._listing is None or listing != self._listing:
             self._listing = listing
+        self._too_long = None
         # Code and texts are looked at together, or code alone.
         self._as_of |= dict.fromkeys(range(kind + 1), as_of)
         self._looked_at = looked_at

@@ -108,7 +108,7 @@ class Hierarchy:
         self._files = files
         self._analysis = analysis
         self._thorough = thorough
-        self._began = time.monotonic()
+        self.began = time.monotonic()
         self._defining: dict[tuple[str, str], tuple[list[str], str]] = {}
         self._writing: dict[str, list[str]] = {}
         self._known: dict[str, tuple[Sequence[str], list[Found], Sequence[str]]] = {}
@@ -125,7 +125,7 @@ class Hierarchy:
         *_, owner, word = ["", *map(key_of, name.split("."))]
         if (word, owner) not in self._defining:
             files = coroutine_of(self._analysis.defining_files)
-            self._defining[word, owner] = await files(word, owner, self._began)
+            self._defining[word, owner] = await files(word, owner, self.began)
         paths, coverage = self._defining[word, owner]
         self.coverage = self.coverage if coverage == COMPLETE else coverage
         definitions = self.fitting(paths, name)
@@ -140,7 +140,8 @@ class Hierarchy:
     async def _writing_files(self, word: str) -> list[str]:
         """The files that define the word or assign to it: many names may end with it."""
         if word not in self._writing:
-            self._writing[word] = await coroutine_of(self._analysis.writing_files)(word)
+            files = coroutine_of(self._analysis.writing_files)
+            self._writing[word] = await files(word, self.began)
         return self._writing[word]
 
     def fitting(self, paths: Iterable[str], name: str) -> list[Found]:

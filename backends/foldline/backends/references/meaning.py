@@ -162,7 +162,7 @@ class Names:
         if not meant.found:
             if not is_name(name):
                 return meant
-            uses = await uses_of(self._analysis, name)
+            uses = await uses_of(self._analysis, name, since=self.types.began)
             for use, original in renamed_in(uses, name):
                 if definitions := self.types.fitting([use.path], original):
                     note = f"{name} is {original}, {use.path} {definitions[0].line}"

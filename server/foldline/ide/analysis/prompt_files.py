@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -36,7 +37,7 @@ class FileWords:
     """Candidate symbol names in lower case, one per line."""
 
 
-class _OutOfTimeError(Exception):
+class OutOfTimeError(Exception):
     """The look at the files has taken as long as it may."""
 
 
@@ -65,12 +66,7 @@ class PromptFiles:
         If time runs out, the rest is as it was last known, and the next refresh goes on.
         """
         words: dict[str, FileWords] = {}
-        end = None if self._seconds is None else monotonic() + self._seconds
-
-        def check() -> None:
-            if end is not None and monotonic() > end:
-                raise _OutOfTimeError
-
+        check = deadline(self._seconds)
         try:
             for file, stamp in self._walk(check):
                 check()
@@ -80,7 +76,7 @@ class PromptFiles:
                         known = _read(file, stamp)
                     if known is not None:
                         words[file] = known
-        except _OutOfTimeError:
+        except OutOfTimeError:
             words = {**self._words, **words}
             self.complete = False
         else:
@@ -111,6 +107,17 @@ class PromptFiles:
             rests = map(iter, self._words[file].names.split("\n"))
             if any(all(character in rest for character in wanted) for rest in rests):
                 yield file
+
+
+def deadline(seconds: float | None) -> Callable[[], None]:
+    """Return a function that raises OutOfTimeError from some seconds on; with None, never."""
+    end = math.inf if seconds is None else monotonic() + seconds
+
+    def check() -> None:
+        if monotonic() > end:
+            raise OutOfTimeError
+
+    return check
 
 
 def _stem(file: str) -> str:

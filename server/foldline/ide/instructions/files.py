@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 from foldline.ide.config import read_options, read_project_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import PurePath
 
     from foldline.backends.files.globs import PathPatterns
@@ -72,13 +73,22 @@ def has_front_matter(path: PurePath) -> bool:
     )
 
 
-def instruction_files(folder: Folder, below: Iterable[str] = (".",)) -> Iterator[Path]:
-    """Yield a folder's instruction files in the order of their paths.
+def instruction_files(
+    folder: Folder, below: Iterable[str] = (".",), seconds: float | None = None
+) -> list[Path]:
+    """Return a folder's instruction files in the order of their paths, as far as `seconds` go.
 
     Files that git ignores are among them where a client reads them: its user's own.
     """
-    paths = (Path(path) for path, _ in folder.walk(below))
-    return iter(sorted({file for file in paths if folder.instructs(file)}))
+    from foldline.ide.analysis.prompt_files import OutOfTimeError, deadline
+
+    check, files = deadline(seconds), set[Path]()
+    with suppress(OutOfTimeError):
+        for path, _ in folder.walk(below, check):
+            check()
+            if folder.instructs(file := Path(path)):
+                files.add(file)
+    return sorted(files)
 
 
 @cache

@@ -9,6 +9,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import in_thread
+from foldline.ide.folder import SEARCH_SECONDS
 from foldline.ide.resolve import find_document, range_in
 from foldline.ide.structuring import unstructure
 from foldline.ide.uris import uri_of_file
@@ -45,7 +46,11 @@ async def _documents(ls: FoldlineServer) -> list[str]:
     folders = await in_thread(ls.core.folders)
     files = [file for folder in folders for file in await asyncio.wrap_future(folder.refresh())]
     files += await in_thread(
-        lambda: [str(file) for folder in folders for file in instruction_files(folder)]
+        lambda: [
+            str(file)
+            for folder in folders
+            for file in instruction_files(folder, seconds=SEARCH_SECONDS)
+        ]
     )
     ls.core.report([problem for folder in folders for problem in folder.unsearched])
     return [*opened.values(), *(uri_of_file(file) for file in files if file not in opened)]
