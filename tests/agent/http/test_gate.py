@@ -202,6 +202,16 @@ async def test_a_huge_body_is_refused_before_it_is_read(plain: Served) -> None:
     assert b" 413 " in whole.partition(b"\r\n")[0]
 
 
+@pytest.mark.parametrize("coded", ["Content-Length: 4194304", "Transfer-Encoding: chunked"])
+async def test_a_client_that_still_sends_a_huge_body_reads_its_refusal(
+    plain: Served, coded: str
+) -> None:
+    head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\n{coded}\r\n\r\n".encode()
+    size, end = (b"", b"") if "Length" in coded else (b"400000\r\n", b"\r\n0\r\n\r\n")
+    answer = await plain.raw(head + size + b"x" * 4194304 + end)
+    assert b" 413 " in answer.partition(b"\r\n")[0]
+
+
 @pytest.mark.parametrize(
     "head",
     [

@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 PATH = "/mcp"
 BODY_SECONDS = 10.0
 MAX_BODY_BYTES = 1 << 18
+MOST_DRAINED = 1 << 23
+DRAIN_SECONDS = 1.0
 LONGEST_IDENTITY = 256
 UNREAD = (408, 413)
 """Statuses after which the rest of a body isn't waited for."""
@@ -77,6 +79,8 @@ class Gate:
             refusal = self._refusal(scope)
             if refusal is not None:
                 log.info("Refused with status %d: %r", refusal.status_code, scope["path"])
+                if refusal.status_code in UNREAD and "expect" not in Headers(scope=scope):
+                    await _drain(receive)
                 await refusal(scope, receive, send_on)
                 return
             try:
@@ -185,5 +189,17 @@ async def _body(receive: Receive) -> bytearray | Response | None:
                     return body
                 answer = json.dumps(refused.answers()[0])
                 return Response(answer, 400, media_type="application/json")
+        await _drain(receive)
         return PlainTextResponse("The body is too long.\n", 413)
     return PlainTextResponse("The body did not come in time.\n", 408)
+
+
+async def _drain(receive: Receive) -> None:
+    """Drop the rest of a body, as far as is bearable: clients read no answer while they send."""
+    left = MOST_DRAINED
+    with anyio.move_on_after(DRAIN_SECONDS):
+        while left > 0:
+            message = await receive()
+            left -= len(message.get("body", b""))
+            if not message.get("more_body", False):
+                return
