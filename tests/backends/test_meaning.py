@@ -169,6 +169,7 @@ FILES = {
     "repo.go": "package a\n\ntype Repo struct{}\n\nfunc (r *Repo) ReadBlob(n int) error {\n"
     "\treturn nil\n}\n",
     "box.js": "class Box {\n  #dispatch(a) { return a }\n  run() { return this.#dispatch(1) }\n}\n",
+    "Till.java": "class Till$ {\n  void $open() { $open(); }\n  void open() {}\n}\n",
     "paid.ts": "class paid {}\nclass $paid {\n  $all() {}\n}\n",
 }
 
@@ -211,6 +212,8 @@ FILES = {
         for written in ("#dispatch", "Box.#dispatch", "Box#dispatch", "this.#dispatch(1)")
     ]
     + [
+        ("Till$.$open", "Till.java:2 Till$.$open"),
+        ("$open", "Till.java:2 Till$.$open"),
         ("paid", "paid.ts:1 paid"),
         ("$paid", "paid.ts:2 $paid"),
         ("$paid.$all", "paid.ts:3 $paid.$all"),

@@ -311,7 +311,7 @@ class _Walk:
         """The name as callers write it: `a::b::C<int>::f` is `a.b.C.f`."""
         # What a broken parse takes for a name may be the rest of the file.
         line = self.data[name.start_byte : name.end_byte].partition(b"\n")[0]
-        text = fold_space(line).lstrip("$*")[:_LONGEST_NAME]
+        text = fold_space(line).lstrip("*" if name.type == "identifier" else "$*")[:_LONGEST_NAME]
         if name.type in _EMBEDDED:
             text = text.partition("[")[0].rpartition(".")[2]
         sign = ""
