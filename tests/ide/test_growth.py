@@ -16,6 +16,8 @@ from foldline.ide.checks import diagnostics
 from foldline.ide.features.completion import completions
 from foldline.ide.features.hover import hover, lenses, title
 from foldline.ide.features.prompt_symbols import symbols
+from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.instructions.fold import is_reference
 from foldline.ide.token_counter import token_counter
 
 if TYPE_CHECKING:
@@ -287,3 +289,31 @@ def test_all_fields_are_looked_for_at_once(tmp_path: Path) -> None:
     done = calls(lambda: unused.extend(diagnostics(analysis)))
     assert len(unused) == 298
     assert (walks["search"], done["texts._mentioned"], done["project._mentioned"]) == (1, 1, 1)
+
+
+def test_imports_are_checked_in_linear_work() -> None:
+    def done(count: int) -> int:
+        project = Project()
+        project.open(
+            FILE, HEAD + "".join(f"import m{n}\nfrom p{n} import q{n}\n" for n in range(count))
+        )
+        analysis = project.analysis(FILE)
+        assert analysis is not None
+        return calls(lambda: diagnostics(analysis)).total()
+
+    small, large = done(200), done(400)
+    assert large < 2.2 * small
+
+
+def test_headings_are_folded_in_linear_work() -> None:
+    def done(count: int) -> int:
+        text = "".join(f"## Part {n}\n- `a{n}.py` holds a part.\n" for n in range(count))
+
+        def suggest() -> None:
+            file = InstructionFile("AGENTS.md", text)
+            assert not any(is_reference(file, section) for section in file.sections)
+
+        return calls(suggest).total()
+
+    small, large = done(200), done(400)
+    assert large < 2.2 * small
