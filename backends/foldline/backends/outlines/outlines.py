@@ -104,7 +104,7 @@ def _beside(rows: Sequence[bytes], symbols: Iterable[SymbolInfo]) -> list[Symbol
             sides[is_inside].append(one)
         flat += [replace(symbol, children=tuple(sides[True])), *sides[False]]
     for at, (one, after) in enumerate(pairwise(flat)):
-        if one.line < after.line <= one.line_end:
+        if one.name_line < after.line <= one.line_end:
             kept = tuple(inner for inner in one.children if inner.line < after.line)
             flat[at] = replace(one, line_end=after.line - 1, children=kept)
     return flat
