@@ -92,8 +92,7 @@ def stale(clones: Path) -> None:
                 revisions += 1
                 history.head, history.end = revision, sys.maxsize
                 file = InstructionFile(path, text)
-                access = SmartFileAccess.for_workspace(clone)
-                search = Search(history, access, path, text, Targets(access, path))
+                search = Search(history, SmartFileAccess.for_workspace(clone), path, text)
                 search.targets = _AtRevision(search)  # type: ignore[assignment]
                 every = list(mentions(file.markdown))
                 checked += len(every)

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from difflib import SequenceMatcher
+from functools import cached_property
 from itertools import islice, takewhile
 from math import inf
 from posixpath import basename, dirname, join, splitext
@@ -80,7 +81,7 @@ def stale_mentions(
         return ()
     try:
         history = history_of(access.file_backend.root, end - monotonic())
-        return tuple(Search(history, access, path, text, targets).stale(waiting))
+        return tuple(Search(history, access, path, text, since).stale(waiting))
     except (RevisionError, ValueError) as error:
         log.info("no history of %s: %s", path, error)
         return ()
@@ -96,15 +97,20 @@ class Search:
     """The search for what ended the mentions of one file."""
 
     def __init__(
-        self, history: History, access: SmartFileAccess, path: str, text: str, targets: Targets
+        self, history: History, access: SmartFileAccess, path: str, text: str, since: float = inf
     ) -> None:
         self.history = history
-        self.targets = targets
         self._access = access
+        self._file, self._since = path, since
         root = access.file_backend.root.resolve()
         self._path = (root / path).relative_to(history.top.resolve()).as_posix()
         self._text = text
         self._of_tests = is_of_tests(path)
+
+    @cached_property
+    def targets(self) -> Targets:
+        """Names as they mean something now: by then, what changed is indexed."""
+        return Targets(self._access, self._file, self._since)
 
     def stale(self, waiting: Iterable[Mention]) -> Iterable[StaleMention]:
         """Yield the stale ones of mentions that mean nothing now, or several things."""

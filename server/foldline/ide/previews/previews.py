@@ -106,7 +106,7 @@ class Previews:
             source = await resolve(self.workspace, preview.ref(TOLERANT))
             began = time.monotonic()
             try:
-                answer = await source.open(old, section_keys or None, reason)
+                answer = await source.open_sections(old, section_keys or None, reason)
                 preview.milliseconds = _milliseconds_since(began)
             except IdeError as error:
                 if not self._may_be_static(preview, error):

@@ -211,7 +211,7 @@ class Open(
 
             return await open_statically(source, ref.view, keys, self.reason)
         wanted = keys if keys or ref.mode.for_model else None
-        return await source.open(ref.view, wanted, self.reason)
+        return await source.open_sections(ref.view, wanted, self.reason)
 
     async def on_preview(self, previews: Previews, session_id: str | None) -> PreviewState:
         preview = previews.find(session_id)

@@ -72,7 +72,9 @@ class MarkdownSource(PromptSource):
     async def render_source(self, view: View) -> Render:
         return await self.render(view)
 
-    async def open(self, view: View, keys: Sequence[str] | None, reason: str) -> OpenedSections:
+    async def open_sections(
+        self, view: View, keys: Sequence[str] | None, reason: str
+    ) -> OpenedSections:
         action = {"action": "open", "section_keys": keys, "reason": reason}
         return await self.answer(view, OpenedSections, action)
 

@@ -76,7 +76,7 @@ class PythonSource(PromptSource):
         if keys := view.pending:
             first = replace(view, opened=tuple(key for key in view.opened if key not in keys))
             reason = view.reason or self.mode.opening_reason
-            return (await self.open(first, keys, reason)).render
+            return (await self.open_sections(first, keys, reason)).render
         if not self.mode.costs:
             return await self.answer(view, Render, {"action": "render"})
         # The source is understood while the worker runs.
@@ -92,7 +92,9 @@ class PythonSource(PromptSource):
     async def render_source(self, view: View) -> Render:
         return await static_render(self, view)
 
-    async def open(self, view: View, keys: Sequence[str] | None, reason: str) -> OpenedSections:
+    async def open_sections(
+        self, view: View, keys: Sequence[str] | None, reason: str
+    ) -> OpenedSections:
         def finish(answer: OpenedSections) -> OpenedSections:
             locations = self._locations().get(answer.render.name, {})
             opened = replace(answer.render, effects=answer.effects)

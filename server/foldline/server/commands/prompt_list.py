@@ -9,7 +9,6 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import in_thread
-from foldline.ide.folder import SEARCH_SECONDS
 from foldline.ide.resolve import find_document, range_in
 from foldline.ide.structuring import unstructure
 from foldline.ide.uris import uri_of_file
@@ -40,6 +39,7 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> list[dict[str, obj
 
 async def _documents(ls: FoldlineServer) -> list[str]:
     """The documents of the workspace that may hold prompts, open ones first."""
+    from foldline.ide.folder import SEARCH_SECONDS
     from foldline.ide.instructions.files import instruction_files
 
     opened = ls.core.open_documents()
