@@ -81,8 +81,10 @@ class Found(NamedTuple):
     @property
     def is_constructor(self) -> bool:
         """True of a method with the name of its type, also of what destroys it."""
+        if self.located.symbol.kind not in BODIES:
+            return False
         owner = self.name.rpartition(".")[0].rpartition(".")[2]
-        return owner == key_of(self.last) and self.located.symbol.kind in BODIES
+        return owner == key_of(self.last)
 
     @property
     def is_macro(self) -> bool:
@@ -147,7 +149,7 @@ class Hierarchy:
     def fitting(self, paths: Iterable[str], name: str) -> list[Found]:
         """The symbols of some files that a dotted name means best."""
         ranked = self._ranked(paths, name)
-        best = ranked[min(ranked)] if ranked else []
+        best = _without_constructors(ranked[min(ranked)], name) if ranked else []
         # A public name before a private one that is written alike.
         return [one for one in best if one.name.endswith(name)] or best
 
@@ -158,7 +160,7 @@ class Hierarchy:
         """
         await self.defining(name, thorough=False)
         ranked = self._ranked(self._defining[key_of(name), ""][0], name)
-        every = [ranked.get(rank, []) for rank in (0, 1)]
+        every = [_without_constructors(ranked.get(rank, []), name) for rank in (0, 1)]
         for less in (_is_named_alone, attrgetter("declares")):
             rest = [[one for one in rank if not less(one)] for rank in every]
             every = rest if any(rest) else every
@@ -180,7 +182,7 @@ class Hierarchy:
         return ""
 
     def _ranked(self, paths: Iterable[str], name: str) -> dict[int, list[Found]]:
-        """The symbols by how well the name means them; constructors yield to their types."""
+        """The symbols by how well the name means them."""
         by_rank: dict[int, list[Found]] = {}
         word = key_of(name.rpartition(".")[2]).lstrip("$")
         for path in islice(paths, _MOST_FILES):
@@ -191,13 +193,7 @@ class Hierarchy:
                     continue  # `describe '#name'`
                 if (rank := fit(module, one.name, name)) is not None:
                     by_rank.setdefault(rank, []).append(one)
-        if "~" in name:
-            return by_rank
-        types = {
-            rank: [one for one in ranked if not one.is_constructor]
-            for rank, ranked in by_rank.items()
-        }
-        return {rank: types[rank] or ranked for rank, ranked in by_rank.items()}
+        return by_rank
 
     def _module(self, path: str) -> str:
         """The path, with the name of a Go package, which may not be its folder's."""
@@ -542,6 +538,12 @@ def _declares(language: str, one: Located, lines: Sequence[str]) -> bool:
     is_field = one.enclosing and symbol.kind == SymbolKind.VARIABLE
     text = " ".join(lines[symbol.line - 1 : symbol.line_end])
     return not is_field and DECLARES.fullmatch(text) is not None
+
+
+def _without_constructors(symbols: list[Found], name: str) -> list[Found]:
+    """Of symbols that a name means: constructors yield to their types, but for `~`."""
+    rest = [one for one in symbols if not one.is_constructor] if "~" not in name else symbols
+    return rest or symbols
 
 
 def _is_named_alone(one: Found) -> bool:
