@@ -344,10 +344,13 @@ test('the view of code is the outline of the file, and finds references in two t
   await row('queue_for').waitFor();
   await row('Router').locator('.monaco-tl-twistie').click();
   await row('route').first().waitFor();
-  await row('queue_for').hover();
-  await row('queue_for')
-    .getByRole('button', { name: /Confirmed and Possible/ })
-    .click();
+  const find = row('queue_for').getByRole('button', { name: /Confirmed and Possible/ });
+  // A row that has moved away from the pointer shows no buttons.
+  while (!(await find.isVisible())) {
+    await row('Router').hover();
+    await row('queue_for').hover();
+  }
+  await find.click();
   await row(/Confirmed|Possible/)
     .first()
     .waitFor();
