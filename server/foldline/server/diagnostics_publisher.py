@@ -63,14 +63,15 @@ class DiagnosticsPublisher:
                     log.exception("cannot check %s", uri)
 
     async def _publish(self, uri: str, problems: tuple[Problem, ...]) -> None:
-        document = self._ls.documents.document(uri)
-        version = document.version if document is not None else None
+        version = self._version_of(uri)
         items: list[Diagnostic] = []
         if not self.pulled and self._is_open(uri):
             # The text may have changed in the meantime, and the version is that of the answer.
             version, items = await checked(self._ls, uri)
         if problems:
             items += await problem_diagnostics(self._ls, uri, problems)
+            if version is not None and self._version_of(uri) not in (None, version):
+                return  # The two may be about different texts; it's looked at again.
         if not problems and not self._is_open(uri):
             items = []  # It was closed in the meantime.
         if items != self._published.get(uri, []):
@@ -79,6 +80,10 @@ class DiagnosticsPublisher:
             self._ls.text_document_publish_diagnostics(params)
         if not items:
             self._published.pop(uri, None)
+
+    def _version_of(self, uri: str) -> int | None:
+        document = self._ls.documents.document(uri)
+        return document.version if document is not None else None
 
     def _is_open(self, uri: str) -> bool:
         return uri in self._ls.core.open_documents().values()
