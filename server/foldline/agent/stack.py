@@ -123,8 +123,8 @@ def _lines(
     if any(not one.confirmed for stack in shown for one in stack.files):
         yield [("?: the client's documentation doesn't say clearly that this is loaded.", "dim")]
     for client in clients if options.user else ():
-        known = ((path, Path(path).expanduser().exists()) for path in client.user)
-        there = [f"{path} ({'' if is_there else 'not '}there)" for path, is_there in known]
+        presence = ((path, Path(path).expanduser().exists()) for path in client.user)
+        there = [f"{path} ({'' if is_there else 'not '}there)" for path, is_there in presence]
         there = there or ["no files of its user"]
         yield [(f"{client.title}: {', '.join(there)}", "dim")]
     if not options.user:

@@ -294,8 +294,8 @@ class _Walk:
 
     def _only_uses(self, node: Node, name: str) -> bool:
         """Return whether it is `MACRO_OF(a)` in a class or behind one, or `else if (a) {`."""
-        made = node.child_by_field_name("type")
-        is_free = made is None or made.child_by_field_name("body") is not None
+        type_node = node.child_by_field_name("type")
+        is_free = type_node is None or type_node.child_by_field_name("body") is not None
         is_macro = node.type == "declaration" and is_free and _MACRO_NAME.fullmatch(name)
         return bool(is_macro) or name in _STATEMENTS
 

@@ -175,9 +175,9 @@ class Hierarchy:
         """Tell of functions in macros of Rust, in files that define others: no outline has them."""
         written = re.compile(rf"[^/]*\bfn {re.escape(name)}\b")
         for path in self._defining[key_of(name), ""][0]:
-            known = {one.line for one in self.symbols(path) if path.endswith(".rs")}
-            for line, text in enumerate(self.read(path)[2] if known else (), 1):
-                if written.match(text) and line not in known:
+            outlined = {one.line for one in self.symbols(path) if path.endswith(".rs")}
+            for line, text in enumerate(self.read(path)[2] if outlined else (), 1):
+                if written.match(text) and line not in outlined:
                     return f"in macros too, such as {path}:{line}"
         return ""
 

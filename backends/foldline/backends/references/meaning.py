@@ -264,8 +264,8 @@ class Names:
             if owner.line < one.line and owner.name.startswith(one.name.removesuffix(word))
         ]
         if behind:
-            said = f"{name} taken for {behind[0].name}: {behind[0].path} parses with errors"
-            return Meaning(name, tuple(dict.fromkeys(behind)), said)
+            remark = f"{name} taken for {behind[0].name}: {behind[0].path} parses with errors"
+            return Meaning(name, tuple(dict.fromkeys(behind)), remark)
         others = {one.rpartition(".")[2]: one for member in members for one in member.others}
         near = tuple(others[one] for one in near_names(word, others))
         if not near:

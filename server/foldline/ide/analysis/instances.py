@@ -83,11 +83,11 @@ def instance(evaluator: Evaluator, node: Call, func: Value, scope: Scope) -> Val
         if lineage.root in SECTION_KINDS:
             return _section(evaluator, node, scope, lineage)
         if lineage.root in ("PromptTemplate", "Prompt"):
-            made = _library_instance(evaluator, node, scope, lineage.root, lineage.types)
+            value = _library_instance(evaluator, node, scope, lineage.root, lineage.types)
             plain = not any(map(_makes_other, lineage.classes))
-            if plain or not isinstance(made, TemplateValue | PromptValue):
-                return made
-            return replace(made, maybe=True)
+            if plain or not isinstance(value, TemplateValue | PromptValue):
+                return value
+            return replace(value, maybe=True)
         if lineage.root:
             return UNKNOWN
         info = params_types.dataclass_of(evaluator, origin)

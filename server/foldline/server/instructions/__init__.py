@@ -1,1 +1,1 @@
-"""What LSP features have of Markdown alone: the names in it, and what git says of them."""
+"""LSP features of Markdown alone: the names in it, and their history in git."""
