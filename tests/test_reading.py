@@ -15,7 +15,6 @@ ALLOWED = {
     ("backends/lsp/guard.py", "open"): "/proc",
     ("backends/outlines/syntax.py", "_STATM.read_bytes"): "/proc",
     ("backends/files/local.py", "_MOUNTS.read_text"): "/proc",
-    ("backends/index/helping.py", "_RUNNING.read_text"): "/proc",
     ("ide/standard_streams.py", "Path(os.devnull).open"): "os.devnull",
     ("agent/cli.py", "os.open"): "os.devnull",
     ("backends/outlines/parsing_workers.py", "Path(os.devnull).open"): "os.devnull",

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from foldline.backends import LocalFileBackend, WorkspaceIndex
 from foldline.backends.errors import ArtefactError, PathError
-from foldline.backends.index import artefact, builder, helping, sharing
+from foldline.backends.index import artefact, builder, sharing
 from foldline.backends.index.artefact import check_artefact, read_artefact, write_artefact
 from foldline.backends.index.segments import Building, Segment
 from foldline.backends.index.sharing import (
@@ -321,7 +321,7 @@ def test_no_file_is_split_whose_words_were_imported(
         split.append(path)
         return words_of(path, data)
 
-    monkeypatch.setattr(helping, "words_of", counted)
+    monkeypatch.setattr(builder, "words_of", counted)
     root = elsewhere._files.root
     (root / "b.py").write_text("another()\n")
     found = import_index(elsewhere, exported)

@@ -26,7 +26,7 @@ from foldline.backends.files import local
 from foldline.backends.files.listing import FileStamp
 from foldline.backends.files.reader import read_resolved
 from foldline.backends.formatting.visible import visible
-from foldline.backends.index import builder, helping, query, reading
+from foldline.backends.index import builder, query, reading
 from foldline.backends.index.builder import IndexBuilder, State
 from foldline.backends.index.freshness import Freshness
 from foldline.backends.index.postings import Corpus, LiveIndex
@@ -111,7 +111,7 @@ def test_an_index_with_names_that_are_not_utf8_is_not_built_twice(
     def refuse(*_: object) -> None:
         raise AssertionError("read again")
 
-    monkeypatch.setattr(helping, "words_of", refuse)
+    monkeypatch.setattr(builder, "words_of", refuse)
     assert len(files_with(odd, "odd")) == len(NOT_UTF8)
 
 
@@ -153,7 +153,7 @@ def test_a_new_process_finds_what_another_indexed(
     def refuse(*_: object) -> None:
         raise AssertionError("a file that did not change was read again")
 
-    monkeypatch.setattr(helping, "words_of", refuse)
+    monkeypatch.setattr(builder, "words_of", refuse)
     assert files_with(root, "first") == ("src/a.py", "src/b.py")
 
 
@@ -436,7 +436,7 @@ def test_a_question_raises_what_made_its_build_fail_and_the_next_one_builds_agai
     def failing(*_: object) -> None:
         raise RuntimeError("no words")
 
-    monkeypatch.setattr(builder, "words_of_files", failing)
+    monkeypatch.setattr(builder, "words_of", failing)
     index = WorkspaceIndex(LocalFileBackend(root), patience=None)
     with pytest.raises(RuntimeError, match="no words"):
         index.files_with("first")

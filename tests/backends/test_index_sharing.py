@@ -20,7 +20,7 @@ from tests.repositories import git
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.files import local
-from foldline.backends.index import builder, helping, upkeep
+from foldline.backends.index import builder, upkeep
 from foldline.backends.index.definitions import definitions
 from foldline.backends.index.family import family_of
 from foldline.backends.index.postings import LiveIndex
@@ -57,7 +57,7 @@ def split(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(path)
         return words_of(path, data)
 
-    monkeypatch.setattr(helping, "words_of", counted)
+    monkeypatch.setattr(builder, "words_of", counted)
     for module in (local, builder):
         monkeypatch.setattr(module, "is_racy", lambda *_: False)
     return found

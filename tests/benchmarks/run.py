@@ -65,10 +65,7 @@ LIMITS = (
     (
         r"(Django|Home Assistant): first (search|refs)",
         "A fourth of the time is the list of files, which every answer needs; then the files with "
-        "the question's rarest words are read and ranked, and those that are shown are parsed. "
-        "Helpers find words beside it where processors are idle: with one, the code of Django is "
-        "in the index after 0.9 s instead of 1.4, that of Home Assistant after 1.8 s instead of "
-        "3.3.",
+        "the question's rarest words are read and ranked, and those that are shown are parsed.",
     ),
     (
         r"`?foldline (tree|refs|search|grep|outline)",

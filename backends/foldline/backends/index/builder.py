@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, TypeVar
 from foldline.backends.base.languages import CODE, TEXT, is_text
 from foldline.backends.errors import ArtefactError, FileTooLargeError, PathError
 from foldline.backends.files.listing import FileStamp, Listing, is_racy
-from foldline.backends.index.helping import helpers_for, words_of_files
 from foldline.backends.index.reading import FileReader
+from foldline.backends.index.segments import Building
 from foldline.backends.index.store import TEXT_NOTE, KnownFile, Part, Store
-from foldline.backends.index.words import content_key
+from foldline.backends.index.words import content_key, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -240,24 +240,27 @@ class IndexBuilder:
             self.reader.make_way()
             return not (self._cancel.is_set() or (are_texts and self._hurry.is_set()))
 
-        def read(stamp: FileStamp) -> tuple[KnownFile, bytes]:
-            file = self._read(stamp)
-            # What a helper doesn't answer is read twice.
-            self.progress = (min(self.progress[0] + 1, total), total)
-            if progress is not None:
-                progress(*self.progress)
-            return file
-
         while stamps and not (are_texts and self._hurry.is_set()):
-            before, batch = self.progress, stamps[:_BATCH]
+            before = self.progress
             # Each look into the file takes and gives back a lock.
             knows = store.has if len(stamps) < _FEW else store.contents().__contains__
-            helpers = 0 if are_texts else helpers_for(batch)
-            words = words_of_files(batch, read, knows, goes_on, helpers)
-            files = [file for one in words for file in one.files]
+            files: list[KnownFile] = []
+            keys: dict[bytes, None] = {}
+            building = Building()
+            for stamp in stamps[:_BATCH]:
+                if not goes_on():
+                    break
+                file, data = self._read(stamp)
+                files.append(file)
+                key = file.content
+                if key is not None and key not in keys and not knows(key):
+                    keys[key] = None
+                    building.add(words_of(stamp.path, data))
+                self.progress = (self.progress[0] + 1, total)
+                if progress is not None:
+                    progress(*self.progress)
             if files:
-                parts = [Part(are_texts, one.keys, one.words) for one in words]
-                if not store.update((), files, *parts):
+                if not store.update((), files, Part(are_texts, [*keys], building.segment())):
                     self.progress = before
                     continue
                 self.freshness.forget_comparison(kind)
