@@ -22,14 +22,15 @@ from foldline.backends import LocalFileBackend, WorkspaceIndex
 from foldline.backends.errors import ArtefactError, PathError
 from foldline.backends.index import artefact, builder, sharing
 from foldline.backends.index.artefact import check_artefact, read_artefact, write_artefact
-from foldline.backends.index.segments import Building, Segment
+from foldline.backends.index.database import SCHEMA_VERSION
+from foldline.backends.index.segments import Building, Part, Segment
 from foldline.backends.index.sharing import (
     export_index,
     import_index,
     index_status,
     prune_index,
 )
-from foldline.backends.index.store import SCHEMA_VERSION, Part, Store
+from foldline.backends.index.store import Store
 from foldline.backends.index.words import Words, content_key, words_of
 
 TEXTS = {

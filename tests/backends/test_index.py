@@ -28,10 +28,11 @@ from foldline.backends.files.reader import read_resolved
 from foldline.backends.formatting.visible import visible
 from foldline.backends.index import builder, query, reading
 from foldline.backends.index.builder import IndexBuilder, State
+from foldline.backends.index.family import index_location
 from foldline.backends.index.freshness import Freshness
 from foldline.backends.index.postings import Corpus, LiveIndex
 from foldline.backends.index.segments import Postings, Segment
-from foldline.backends.index.store import KnownFile, Store, index_location
+from foldline.backends.index.store import KnownFile, Store
 from foldline.backends.index.words import whole_word, words_of
 from foldline.backends.models import COMPLETE
 from foldline.backends.outlines.outline_cache import parser_files
@@ -716,7 +717,7 @@ def test_a_locked_index_is_answered_from_memory(
 ) -> None:
     files_with(root, "first")
     (root / "src" / "b.py").write_text("second()\n")
-    monkeypatch.setattr("foldline.backends.index.store._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("foldline.backends.index.database._BUSY_SECONDS", 0.05)
     blocker = sqlite3.connect(index_location(root), isolation_level=None)
     blocker.execute("BEGIN IMMEDIATE")
     index = WorkspaceIndex(LocalFileBackend(root), patience=None)

@@ -21,12 +21,13 @@ from tests.repositories import git
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.files import local
 from foldline.backends.index import builder, upkeep
+from foldline.backends.index.database import SCHEMA_VERSION
 from foldline.backends.index.definitions import definitions
-from foldline.backends.index.family import family_of
+from foldline.backends.index.family import family_of, index_location
 from foldline.backends.index.postings import LiveIndex
-from foldline.backends.index.segments import Building
+from foldline.backends.index.segments import Building, Part
 from foldline.backends.index.sharing import index_status, prune_index
-from foldline.backends.index.store import SCHEMA_VERSION, Part, Store, index_location
+from foldline.backends.index.store import Store
 from foldline.backends.index.terms import terms_of
 from foldline.backends.index.words import Words, content_key, words_of
 
@@ -348,8 +349,10 @@ def test_words_that_another_process_forgets_between_two_questions_are_found_agai
 def test_indexes_in_one_process_share_their_segments(tmp_path: Path) -> None:
     with index_of(modules(tmp_path / "a")) as one, index_of(modules(tmp_path / "b")) as two:
         assert one.files_with("word").paths == two.files_with("word").paths
-        assert one._freshness.opened()._decoded is two._freshness.opened()._decoded
-        (first,) = one._freshness.opened()._decoded.segments.values()
+        assert (
+            one._freshness.opened()._segments._decoded is two._freshness.opened()._segments._decoded
+        )
+        (first,) = one._freshness.opened()._segments._decoded.segments.values()
         assert len(first.lengths) == 30
 
 

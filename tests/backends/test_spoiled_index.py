@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from foldline.backends import SmartFileAccess
-from foldline.backends.index.store import index_location
+from foldline.backends.index.family import index_location
 
 from ..rows import slow
 

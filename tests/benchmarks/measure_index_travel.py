@@ -32,9 +32,8 @@ from tests.benchmarks.measurement import children_seconds
 
 from foldline.backends import LocalFileBackend, WorkspaceIndex
 from foldline.backends.index.artefact import write_artefact
-from foldline.backends.index.segments import Building
+from foldline.backends.index.segments import Building, Part
 from foldline.backends.index.sharing import import_index
-from foldline.backends.index.store import Part
 from foldline.backends.index.words import content_key, words_of
 
 COMMANDS = (

@@ -19,8 +19,8 @@ from operator import le
 from typing import BinaryIO, NamedTuple
 
 from foldline.backends.errors import ArtefactError
-from foldline.backends.index.segments import COUNT_BITS, Segment
-from foldline.backends.index.store import SCHEMA_VERSION, Part
+from foldline.backends.index.database import SCHEMA_VERSION
+from foldline.backends.index.segments import COUNT_BITS, Part, Segment, numbers_of
 from foldline.backends.index.words import KEY_BYTES
 
 SUFFIX = ".flindex"
@@ -201,7 +201,7 @@ def _unpacked(kind: int, raw: bytes) -> Part:
         pieces.append(raw[at : at + size])
         at += size
     keys = [pieces[0][at : at + KEY_BYTES] for at in range(0, len(pieces[0]), KEY_BYTES)]
-    segment = Segment(words, pieces[1], *(_numbers(piece) for piece in pieces[2:]))
+    segment = Segment(words, pieces[1], *(_little(numbers_of(piece)) for piece in pieces[2:]))
     _check(segment)
     return Part(kind == _TEXT, keys, segment)
 
@@ -227,12 +227,6 @@ def _check(segment: Segment) -> None:
         raise ArtefactError("its words have places beyond their end")
     if places and max(places) >> COUNT_BITS >= len(lengths):
         raise ArtefactError("a word is in a content that it doesn't have")
-
-
-def _numbers(data: bytes) -> array[int]:
-    numbers = array("I")
-    numbers.frombytes(data)
-    return _little(numbers)
 
 
 def _little(numbers: array[int]) -> array[int]:

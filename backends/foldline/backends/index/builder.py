@@ -21,8 +21,8 @@ from foldline.backends.base.languages import CODE, TEXT, is_text
 from foldline.backends.errors import ArtefactError, FileTooLargeError, PathError
 from foldline.backends.files.listing import FileStamp, Listing, is_racy
 from foldline.backends.index.reading import FileReader
-from foldline.backends.index.segments import Building
-from foldline.backends.index.store import TEXT_NOTE, KnownFile, Part, Store
+from foldline.backends.index.segments import Building, Part
+from foldline.backends.index.store import TEXT_NOTE, KnownFile, Store
 from foldline.backends.index.words import content_key, words_of
 
 if TYPE_CHECKING:

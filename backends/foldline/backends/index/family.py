@@ -7,18 +7,36 @@ kept under hashes of what foldline itself read.
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from pathlib import Path
 
+from foldline.backends.base.caches import cache_folder
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import SETTINGS_BYTES
 from foldline.backends.files.reader import read_text
 from foldline.backends.files.repository import git_folder, is_remote_share, repository_of
+from foldline.backends.index.database import SCHEMA_VERSION
 from foldline.links import resolved
 
 _LONGEST_ORIGIN = 2_000
 # Scheme, user and port say how a host is reached; `git@host:path` is the other way to write it.
 _ADDRESS = re.compile(r"(?:[a-z+]+://)?(?:[^@/]*@)?([^/:]+)(?::\d+(?=/))?[:/]+(.+)")
+
+
+def index_location(root: Path) -> Path:
+    """The index file of the workspace; `FOLDLINE_CACHE_DIR` moves the folder of all of them.
+
+    Each version has its own: several may be in use at once.
+    """
+    name = hashlib.blake2b(os.fsencode(family_of(root)), digest_size=12).hexdigest()
+    return index_folder() / f"{name}-{SCHEMA_VERSION}.sqlite3"
+
+
+def index_folder() -> Path:
+    """The folder of all index files."""
+    return cache_folder() / "index"
 
 
 def family_of(root: Path) -> str:

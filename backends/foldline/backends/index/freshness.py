@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.caches import private_folder
 from foldline.backends.base.languages import CODE, TEXT, kind_of
-from foldline.backends.index.store import StaleStoreError, Store, index_location
+from foldline.backends.index.database import StaleStoreError
+from foldline.backends.index.family import index_location
+from foldline.backends.index.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path

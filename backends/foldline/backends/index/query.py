@@ -265,11 +265,11 @@ class IndexQuery:
 
     def outline(self, key: bytes) -> str | None:
         """A kept outline by its content's key."""
-        return self._attempt(lambda store: store.outline(key))
+        return self._attempt(lambda store: store.outlines.get(key))
 
     def keep_outline(self, key: bytes, outline: str) -> None:
         """Keep an outline for later processes."""
-        self._attempt(lambda store: store.keep_outline(key, outline))
+        self._attempt(lambda store: store.outlines.keep(key, outline))
 
     def _attempt(self, work: Callable[[Store], _Answer]) -> _Answer | None:
         store = self._freshness.opened()

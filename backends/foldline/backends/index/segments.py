@@ -156,6 +156,18 @@ class Building:
         )
 
 
+class Part(NamedTuple):
+    """The words of some contents: their keys by slot."""
+
+    is_text: bool
+    keys: list[bytes]
+    words: Segment
+
+    def of(self, slots: Sequence[int]) -> Part:
+        """The contents with these slots."""
+        return Part(self.is_text, [self.keys[slot] for slot in slots], self.words.of(slots))
+
+
 class Spelling:
     """Finds the keys of some terms without deriving those of all."""
 
@@ -223,6 +235,13 @@ def derived(segment: Segment) -> Terms:
         array("I", accumulate(map(len, map(by_term.__getitem__, order)))),
         array("I", chain.from_iterable(map(by_term.__getitem__, order))),
     )
+
+
+def numbers_of(data: bytes) -> array[int]:
+    """The numbers of an array's bytes."""
+    numbers = array("I")
+    numbers.frombytes(data)
+    return numbers
 
 
 def postings(
