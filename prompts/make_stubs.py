@@ -16,7 +16,7 @@ _LINE = 100
 
 def stubs() -> Iterator[tuple[Path, str]]:
     """Every stub with its text."""
-    for root in ("prompts", "backends", "server"):
+    for root in ("prompts", "backends", "server", "plugins"):
         for source in sorted((ROOT / root / "foldline").rglob("__init__.py")):
             text = source.read_text(encoding="utf-8")
             if table := exported(ast.parse(text)):

@@ -153,7 +153,7 @@ def try_openai() -> None:
 
 def try_otel() -> None:
     """Attach the exporter."""
-    from foldline.prompts.otel import OpenTelemetryExporter
+    from foldline.plugins.stores.otel import OpenTelemetryExporter
 
     OpenTelemetryExporter()
 
@@ -162,8 +162,8 @@ def try_postgres() -> None:
     """Open a store by psycopg, and ask a server that isn't there."""
     if sys.platform == "win32" and platform.machine() == "ARM64":
         return
+    from foldline.plugins.stores import open_event_store
     from foldline.prompts.errors import StoreUnavailableError
-    from foldline.prompts.runtime import open_event_store
 
     try:
         open_event_store("postgresql://127.0.0.1:1/none").events()

@@ -84,7 +84,7 @@ for thread in threads:
 def imports() -> Imports:
     """The project's imports."""
     found = {}
-    for root in ("prompts", "backends", "server"):
+    for root in ("prompts", "backends", "server", "plugins"):
         for file in (ROOT / root / "foldline").rglob("*.py"):
             *parents, name = file.relative_to(ROOT / root).with_suffix("").parts
             # Workers' modules are programs of the user's interpreter.

@@ -170,7 +170,7 @@ def test_an_empty_answer_names_the_next_step(tmp_path: Path, verb: str) -> None:
 def test_a_jinja_template_names_the_extra_that_is_missing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "foldline.ide.adopt.jinja", raising=False)
+    monkeypatch.delitem(sys.modules, "foldline.plugins.adopt.jinja", raising=False)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     source = tmp_path / "hello.j2"
     source.write_text("Hello {{ name }}.")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from foldline.agent.cli import main
+from foldline.plugins.stores import SQLiteEventStore
 from foldline.prompts.disclosure.disclosure import OpenSectionsParams
-from foldline.prompts.runtime import SQLiteEventStore, ToolInvoked
+from foldline.prompts.runtime import ToolInvoked
 
 if TYPE_CHECKING:
     from pathlib import Path

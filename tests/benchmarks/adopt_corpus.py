@@ -28,8 +28,8 @@ from jinja2 import meta
 
 from foldline.agent.scan import root_of
 from foldline.backends.files.local import LocalFileBackend
-from foldline.ide.adopt.adoption import Adoption, adopt, compare, read
-from foldline.ide.adopt.model import AdoptError, JinjaOptions, Kind, Style
+from foldline.plugins.adopt.adoption import Adoption, adopt, compare, read
+from foldline.plugins.adopt.model import AdoptError, JinjaOptions, Kind, Style
 
 from ..backends.corpora import folder
 from .prompt_sources import Source, SourceError, Thing

@@ -15,10 +15,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.ide.instructions.clients import all_clients
 from foldline.ide.instructions.files import instruction_files
-from foldline.ide.instructions.stack import stacks, switched_off
 from foldline.ide.workspace import Workspace
+from foldline.plugins.instructions.clients import all_clients
+from foldline.plugins.instructions.stack import stacks, switched_off
 
 if TYPE_CHECKING:
     from foldline.ide.folder import Folder

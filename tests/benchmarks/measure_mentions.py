@@ -17,10 +17,10 @@ from foldline.backends import SmartFileAccess
 from foldline.ide.errors import RevisionError
 from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.files import is_instructions
-from foldline.ide.instructions.history import history_of
-from foldline.ide.instructions.mentions import Mention, mentions
-from foldline.ide.instructions.stale import Search, StaleMention, stale_mentions
-from foldline.ide.instructions.targets import Targets
+from foldline.plugins.instructions.history import history_of
+from foldline.plugins.instructions.mentions import Mention, mentions
+from foldline.plugins.instructions.stale import Search, StaleMention, stale_mentions
+from foldline.plugins.instructions.targets import Targets
 
 LABELS = Path(__file__).parent / "instruction_mentions.jsonl"
 HISTORIES = {

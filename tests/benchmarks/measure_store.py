@@ -26,17 +26,11 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
+from foldline.plugins.stores import SQLiteEventStore
+from foldline.plugins.stores.postgres_store import PostgresEventStore
+from foldline.plugins.stores.records import record_of
 from foldline.prompts.disclosure.disclosure import OpenSectionsParams
-from foldline.prompts.runtime import (
-    Event,
-    ModelAnswered,
-    PromptExecuted,
-    SQLiteEventStore,
-    TokenUsage,
-    ToolInvoked,
-)
-from foldline.prompts.stores.postgres_store import PostgresEventStore
-from foldline.prompts.stores.records import record_of
+from foldline.prompts.runtime import Event, ModelAnswered, PromptExecuted, TokenUsage, ToolInvoked
 
 from ..conftest import _on_path
 from ..stores.postgres_server import PostgresServer, running_server

@@ -17,8 +17,8 @@ from foldline.ide.features.completion import completions
 from foldline.ide.features.hover import hover, lenses, title
 from foldline.ide.features.prompt_symbols import symbols
 from foldline.ide.instructions.document import InstructionFile
-from foldline.ide.instructions.fold import is_reference
 from foldline.ide.token_counter import token_counter
+from foldline.plugins.instructions.fold import is_reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable

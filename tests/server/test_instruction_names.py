@@ -12,10 +12,10 @@ from tests.repositories import git
 
 from foldline.ide.instructions.checks import Around
 from foldline.ide.instructions.document import InstructionFile
-from foldline.ide.instructions.mentions import mentions
-from foldline.ide.instructions.stale import StaleMention
 from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
+from foldline.plugins.instructions.mentions import mentions
+from foldline.plugins.instructions.stale import StaleMention
 from foldline.server.diagnostic_items import quick_fixes
 from foldline.server.snapshots import query_snapshot
 

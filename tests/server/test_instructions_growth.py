@@ -11,10 +11,10 @@ from lsprotocol import types
 from foldline.backends.files.base import FileBackend
 from foldline.backends.parsers.markdown import read_markdown
 from foldline.ide.instructions.checks import Around
-from foldline.ide.instructions.stack import _Stack
 from foldline.ide.token_counter import TokenCounter
 from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
+from foldline.plugins.instructions.stack import _Stack
 from foldline.server.features import code_lens, diagnostic, document_symbol, folding_range
 
 if TYPE_CHECKING:

@@ -23,6 +23,11 @@ import psycopg
 import pytest
 
 from foldline.agent.cli import main
+from foldline.plugins.stores import EventStore, SQLiteEventStore, open_event_store, outbox, postgres
+from foldline.plugins.stores import postgres_store as postgres_store_module
+from foldline.plugins.stores.postgres import MIGRATIONS, Server, migrate
+from foldline.plugins.stores.postgres_overrides import PostgresOverridesStore
+from foldline.plugins.stores.postgres_store import PostgresEventStore
 from foldline.prompts import (
     MarkdownSection,
     OverrideConflictError,
@@ -38,21 +43,13 @@ from foldline.prompts import (
 from foldline.prompts.disclosure.disclosure import OpenSectionsParams, ReadSectionParams
 from foldline.prompts.runtime import (
     Event,
-    EventStore,
     InProcessEventBus,
     ModelAnswered,
     PromptExecuted,
     SectionsOpened,
-    SQLiteEventStore,
     TokenUsage,
     ToolInvoked,
-    open_event_store,
 )
-from foldline.prompts.stores import outbox, postgres
-from foldline.prompts.stores import postgres_store as postgres_store_module
-from foldline.prompts.stores.postgres import MIGRATIONS, Server, migrate
-from foldline.prompts.stores.postgres_overrides import PostgresOverridesStore
-from foldline.prompts.stores.postgres_store import PostgresEventStore
 
 from .old_file import old_file
 from .postgres_server import PASSWORD, PostgresServer, running_server
@@ -623,8 +620,8 @@ WRITERS_PROGRAM = """
 import os, sys
 from foldline.prompts.disclosure.disclosure import OpenSectionsParams
 from foldline.prompts.runtime import ToolInvoked
-from foldline.prompts.stores import outbox
-from foldline.prompts.stores.postgres_store import PostgresEventStore
+from foldline.plugins.stores import outbox
+from foldline.plugins.stores.postgres_store import PostgresEventStore
 
 url, spool, writers, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 outbox.LAST_PAUSE = 0.2
@@ -711,8 +708,8 @@ import os, sys, time
 from pathlib import Path
 from foldline.prompts.disclosure.disclosure import OpenSectionsParams
 from foldline.prompts.runtime import ToolInvoked
-from foldline.prompts.stores import outbox
-from foldline.prompts.stores.postgres_store import PostgresEventStore
+from foldline.plugins.stores import outbox
+from foldline.plugins.stores.postgres_store import PostgresEventStore
 
 outbox.FIRST_PAUSE = outbox.LAST_PAUSE = 0.05
 outbox.CLOSE_SECONDS = 0.0
@@ -813,7 +810,7 @@ def test_a_full_disk_is_emptied_and_used_again(
 FORKING = """
 import os, sys
 from foldline.prompts.runtime import ModelAnswered, TokenUsage
-from foldline.prompts.stores.postgres_store import PostgresEventStore
+from foldline.plugins.stores.postgres_store import PostgresEventStore
 
 def event(run):
     return ModelAnswered(prompt_ns="n", prompt_key="k", evaluation_id=run, turn=1, text="",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from code_reviewer import loopback
 from code_reviewer.reviewer import CodeReviewer
+from foldline.plugins.stores import SQLiteEventStore
 from foldline.prompts import Deadline
 from foldline.prompts.adapters import BaseAdapter, RecordingAdapter, ScriptedAdapter, Transcript
 from foldline.prompts.errors import PromptError, VisibilityExpansionRequired
@@ -17,7 +18,6 @@ from foldline.prompts.runtime import (
     InProcessEventBus,
     ModelAnswered,
     Session,
-    SQLiteEventStore,
     TokenUsage,
     ToolInvoked,
 )

@@ -167,7 +167,7 @@ def _of_no_prompt(scanned: Scan, names: set[str | None]) -> Iterator[FileDiagnos
 
 def _of_instructions(scanned: Scan) -> Iterator[FileDiagnostic]:
     from foldline.ide.instructions.checks import diagnostics, look_around
-    from foldline.ide.instructions.stale import SECONDS
+    from foldline.plugins.instructions.stale import SECONDS
 
     begun = monotonic()
     end = begun + _SECONDS

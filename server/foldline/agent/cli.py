@@ -26,29 +26,21 @@ if TYPE_CHECKING:
 
 TITLE = f"foldline {VERSION}"
 
-# The module of each verb, in the order of the help. The operations name their verbs themselves.
-VERBS = {
-    "new": "new",
-    "adopt": "adopt",
-    "preview": "preview",
-    "check": "check",
-    "tokens": "tokens",
-    "stack": "stack",
-    "fold": "fold",
-    "prompts": "prompts",
-    "runs": "runs",
-    None: "code",
-    "context": "context",
-    "index": "index",
-    "serve": "serve",
-    "mcp": "mcp.verb",
-    "install": "install.verb",
-    "tour": "tour",
-    "doctor": "doctor",
-    "completion": "completion",
+# The module of each verb, by the headings of the help and in its order. The operations name their
+# verbs themselves, and plugins theirs.
+HEADINGS: dict[str, dict[str | None, str]] = {
+    "Prompts": {
+        "new": "new",
+        "preview": "preview",
+        "check": "check",
+        "tokens": "tokens",
+        "prompts": "prompts",
+    },
+    "Code": {None: "code", "context": "context", "index": "index"},
+    "Servers": {"serve": "serve", "mcp": "mcp.verb", "install": "install.verb"},
+    "First steps": {"tour": "tour", "doctor": "doctor", "completion": "completion"},
 }
-# The groups of the help, by the verb with which each begins.
-GROUPS = {"new": "Prompts", "tree": "Code", "serve": "Servers", "tour": "First steps"}
+VERBS = {verb: module for verbs in HEADINGS.values() for verb, module in verbs.items()}
 EXAMPLES = """\
 Examples:
   foldline tour
@@ -100,12 +92,22 @@ def _reported(words: list[str]) -> int:
         finally:
             # Flush here, where a full disk is still reported.
             sys.stdout.flush()
+            _report_plugins()
     except BrokenPipeError:
         raise
     except Exception as error:
         from foldline.agent.refusals import report
 
         return report(error, words)
+
+
+def _report_plugins() -> None:
+    """Name the plugins that were left out, if any were asked."""
+    if (module := sys.modules.get("foldline.ide.plugins")) is not None:
+        from foldline.agent.terminal import complain
+
+        for problem in module.plugins().problems:
+            complain(f"foldline: {problem}")
 
 
 def _run(words: list[str]) -> int:
@@ -184,27 +186,26 @@ def _parser(first: str | None) -> tuple[ArgumentParser, _SubParsersAction[Any]]:
 
 
 class _Listing:
-    """Adds verbs, and lists them in groups for the help."""
+    """Adds verbs, and lists them below headings for the help."""
 
     def __init__(self, verbs: Verbs) -> None:
         self._verbs = verbs
-        self._rows: list[tuple[str, str]] = []
+        self._rows: dict[str, list[tuple[str, str]]] = {}
+        self.heading = ""
 
     def add_parser(self, name: str, *, help: str, description: str) -> ArgumentParser:  # noqa: A002
-        self._rows.append((name, help))
+        self._rows.setdefault(self.heading, []).append((name, help))
         return self._verbs.add_parser(name, help=help, description=description)
 
     def text(self) -> str:
-        width = max(len(name) for name, _ in self._rows)
+        width = max(len(name) for rows in self._rows.values() for name, _ in rows)
         lines = []
-        for name, what in self._rows:
-            if name in GROUPS:
-                lines += ["", f"{GROUPS[name]}:"]
-            lines.append(f"  {name:{width}}  {what}")
+        for heading, rows in self._rows.items():
+            lines += ["", f"{heading}:", *(f"  {name:{width}}  {what}" for name, what in rows)]
         return "\n".join([*lines[1:], "", EXAMPLES])
 
 
-def add_verbs(verbs: Verbs, first: str | None = None) -> None:
+def add_verbs(verbs: _Listing, first: str | None = None) -> None:
     """Add the parser of the verb `first`.
 
     Where there is no such verb, the help or an error lists all of them, so that all are added.
@@ -213,9 +214,28 @@ def add_verbs(verbs: Verbs, first: str | None = None) -> None:
         _module(first).register(verbs)
     elif first and (operation := _module(None).operation_of(first)):
         _module(None).add_operation(verbs, operation)
-    else:
-        for verb in VERBS:
-            _module(verb).register(verbs)
+    elif not (first and _add_plugins(verbs, first)):
+        for heading, modules in HEADINGS.items():
+            verbs.heading = heading
+            for verb in modules:
+                _module(verb).register(verbs)
+        _add_plugins(verbs)
+
+
+def _add_plugins(verbs: _Listing, first: str | None = None) -> bool:
+    """Add the plugins' verbs, or the one called `first`; True if there are any."""
+    from foldline.ide.plugins import plugins
+
+    installed = plugins()
+    parts = [
+        part
+        for part in installed.parts(lambda plugin: plugin.verbs)
+        if part.name not in VERBS and first in (None, part.name)
+    ]
+    for part in parts:
+        verbs.heading = part.plugin.heading
+        installed.use(part, lambda module: module.register(verbs))
+    return bool(parts)
 
 
 def _module(verb: str | None) -> Any:

@@ -108,7 +108,7 @@ def without_variable(found: Scan) -> list[str]:
 
 def _of_instructions(found: Scan, counter: TokenCounter) -> Iterator[PromptCount]:
     from foldline.ide.instructions.features import costs, skill_levels
-    from foldline.ide.instructions.fold import origin_of
+    from foldline.plugins.instructions.fold import origin_of
 
     every = [(path, file, origin_of(file.text)) for path, file in found.instruction_files()]
     generated = {origin["source"]: file.path for _, file, origin in every if origin}

@@ -12,9 +12,10 @@ from types import ModuleType
 from typing import Any
 
 from foldline.backends.base.waiting import in_thread
-from foldline.ide.errors import REFUSALS, ArgumentsError
+from foldline.ide.errors import REFUSALS, ArgumentsError, IdeError
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.operation import Operation
+from foldline.ide.plugins import Part, plugins
 from foldline.ide.prompts.actions import ACTIONS, Action
 from foldline.ide.structuring import structure, unstructure
 from foldline.server import commands, features
@@ -54,6 +55,8 @@ def create_server(
         server.feature(feature.METHOD, feature.OPTIONS)(_refusing(feature.handle))
     for command in (*COMMANDS, *map(PromptCommand, actions)):
         _register_command(server, command)
+    for part in plugins().parts(lambda plugin: plugin.commands):
+        _register(server, part.name, partial(_execute_part, part))
     for operation in operations:
         operation_command = OperationCommand(operation)
         _register(server, operation_command.name, operation_command.execute)
@@ -82,12 +85,21 @@ def _refusing(handle: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _register_command(server: FoldlineServer, command: ModuleType | PromptCommand) -> None:
-    async def execute(ls: FoldlineServer, value: object) -> Any:
-        answer = await command.handle(ls, structure(value, command.Arguments))
-        # It may be of any size, and the event loop has others to answer.
-        return await in_thread(partial(unstructure, answer))
+    _register(server, command.COMMAND, partial(_execute, command))
 
-    _register(server, command.COMMAND, execute)
+
+async def _execute(command: Any, ls: FoldlineServer, value: object) -> Any:
+    answer = await command.handle(ls, structure(value, command.Arguments))
+    # It may be of any size, and the event loop has others to answer.
+    return await in_thread(partial(unstructure, answer))
+
+
+async def _execute_part(part: Part, ls: FoldlineServer, value: object) -> Any:
+    """Execute a plugin's command, whose module is imported now."""
+    module = await in_thread(partial(plugins().use, part, lambda module: module))
+    if module is None:
+        raise IdeError(plugins().problems[-1])
+    return await _execute(module, ls, value)
 
 
 def _register(

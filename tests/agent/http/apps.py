@@ -13,12 +13,12 @@ import httpx2
 import mcp_types as types
 from mcp.server.lowlevel import Server
 
-from foldline.agent.mcp.http.app import create_app
-from foldline.agent.mcp.http.health import Health
-from foldline.agent.mcp.http.options import HttpOptions
-from foldline.agent.mcp.http.serving import Connection
 from foldline.agent.mcp.server import AgentServer
 from foldline.agent.mcp.stdio import Options
+from foldline.plugins.remote.app import create_app
+from foldline.plugins.remote.health import Health
+from foldline.plugins.remote.options import HttpOptions
+from foldline.plugins.remote.serving import Connection
 from foldline.server.http_server import EmbeddedServer
 
 from ..mcp_process import EXAMPLE

@@ -17,10 +17,10 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from foldline.agent.mcp.http.app import create_app
-from foldline.agent.mcp.http.health import Health
-from foldline.agent.mcp.http.options import HttpOptions
-from foldline.agent.mcp.http.serving import Connection
+from foldline.plugins.remote.app import create_app
+from foldline.plugins.remote.health import Health
+from foldline.plugins.remote.options import HttpOptions
+from foldline.plugins.remote.serving import Connection
 from foldline.server.http_server import EmbeddedServer
 
 Context = ServerRequestContext[Any, Any]

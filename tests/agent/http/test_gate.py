@@ -18,10 +18,10 @@ import pytest
 
 from foldline.agent.folder_operations import Answer
 from foldline.agent.mcp import calls
-from foldline.agent.mcp.http import gate
-from foldline.agent.mcp.http.measures import TOO_LATE
-from foldline.agent.mcp.http.serving import Connection, _serve
 from foldline.agent.mcp.stdio import Options
+from foldline.plugins.remote import gate
+from foldline.plugins.remote.measures import TOO_LATE
+from foldline.plugins.remote.serving import Connection, _serve
 
 from ..mcp_process import EXAMPLE
 from .apps import BEHIND_A_PROXY, HEADER, OPTIONS, Served, foldline, one_tool, served

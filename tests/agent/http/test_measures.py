@@ -26,10 +26,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind
 
 from foldline.agent.folders import open_folders
-from foldline.agent.mcp.http import measures
 from foldline.agent.mcp.server import AgentServer
 from foldline.agent.mcp.stdio import Options
 from foldline.backends.base.waiting import WALKS
+from foldline.plugins.remote import measures
 
 from .apps import BEHIND_A_PROXY, HEADER, foldline, one_tool, served
 from .replicas import ask, call, message

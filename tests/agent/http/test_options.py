@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from foldline.agent.cli import main
-from foldline.agent.mcp.http.options import SECRET, HttpOptions, read_http_options
 from foldline.agent.mcp.stdio import Options
+from foldline.plugins.remote.options import SECRET, HttpOptions, read_http_options
 
 from ..mcp_process import EXAMPLE
 from .replicas import SECRET as GOOD

@@ -12,7 +12,7 @@ import mcp_types as types
 import pytest
 
 from foldline.agent.mcp import prompts
-from foldline.agent.mcp.http import signed
+from foldline.plugins.remote import signed
 
 from ..mcp_process import EXAMPLE
 from .apps import BEHIND_A_PROXY, HEADER, OPTIONS, Served, foldline, one_tool, served

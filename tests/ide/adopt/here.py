@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from foldline.ide.adopt import sandbox
-from foldline.ide.adopt.proof import Proof, compare, job_of
+from foldline.plugins.adopt import sandbox
+from foldline.plugins.adopt.proof import Proof, compare, job_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from foldline.ide.adopt.plan import Plan
+    from foldline.plugins.adopt.plan import Plan
 
 
 def prove_here(plan: Plan, text: str) -> Proof:

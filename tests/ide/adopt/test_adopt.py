@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from foldline.ide.adopt import proof
-from foldline.ide.adopt.adoption import Adoption, adopt, compare, read, report
-from foldline.ide.adopt.find import candidates_at
-from foldline.ide.adopt.model import AdoptError, Kind, Style
-from foldline.ide.adopt.proof import UNTRUSTED, differences, job_of, prove, run
+from foldline.plugins.adopt import proof
+from foldline.plugins.adopt.adoption import Adoption, adopt, compare, read, report
+from foldline.plugins.adopt.find import candidates_at
+from foldline.plugins.adopt.model import AdoptError, Kind, Style
+from foldline.plugins.adopt.proof import UNTRUSTED, differences, job_of, prove, run
 
 from .here import prove_here
 

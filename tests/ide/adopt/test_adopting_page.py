@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.ide.adopt.adoption import adopt, read
+from foldline.plugins.adopt.adoption import adopt, read
 
 from .here import prove_here
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from foldline.backends.files.local import LocalFileBackend
-from foldline.ide.adopt.adoption import adopt, module_of, output_path, prompts_in, read
-from foldline.ide.adopt.listing import prompts_of
-from foldline.ide.adopt.model import AdoptError, Text
+from foldline.plugins.adopt.adoption import adopt, module_of, output_path, prompts_in, read
+from foldline.plugins.adopt.listing import prompts_of
+from foldline.plugins.adopt.model import AdoptError, Text
 
 from .here import prove_here
 

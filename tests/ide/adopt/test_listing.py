@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from foldline.backends.files.local import LocalFileBackend
-from foldline.ide.adopt import adoption
-from foldline.ide.adopt.listing import prompts_of
-from foldline.ide.adopt.model import Style
-from foldline.ide.adopt.uses import Module, parse
+from foldline.plugins.adopt import adoption
+from foldline.plugins.adopt.listing import prompts_of
+from foldline.plugins.adopt.model import Style
+from foldline.plugins.adopt.uses import Module, parse
 
 if TYPE_CHECKING:
     from pathlib import Path

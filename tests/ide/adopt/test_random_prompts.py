@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from foldline.ide.adopt import proof, sandbox
-from foldline.ide.adopt.adoption import adopt, read
-from foldline.ide.adopt.model import AdoptError, JinjaOptions, Style
+from foldline.plugins.adopt import proof, sandbox
+from foldline.plugins.adopt.adoption import adopt, read
+from foldline.plugins.adopt.model import AdoptError, JinjaOptions, Style
 
 from .here import prove_here, rendered_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from foldline.ide.adopt.adoption import Adoption
+    from foldline.plugins.adopt.adoption import Adoption
 
 SLOW = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

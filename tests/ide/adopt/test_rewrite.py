@@ -10,9 +10,9 @@ import pytest
 from tests.fixtures import cases, files
 
 from foldline.backends.files.local import LocalFileBackend
-from foldline.ide.adopt.adoption import adopt, output_path, read
-from foldline.ide.adopt.model import AdoptError
-from foldline.ide.adopt.rewrite import Rewritten, rewrite
+from foldline.plugins.adopt.adoption import adopt, output_path, read
+from foldline.plugins.adopt.model import AdoptError
+from foldline.plugins.adopt.rewrite import Rewritten, rewrite
 
 pytestmark = pytest.mark.real
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.fixtures import cases, files
 
-from foldline.ide.adopt.adoption import adopt, module_of, prompts_in, read, report
-from foldline.ide.adopt.model import AdoptError, Style
+from foldline.plugins.adopt.adoption import adopt, module_of, prompts_in, read, report
+from foldline.plugins.adopt.model import AdoptError, Style
 
 from .here import prove_here, rendered_here
 

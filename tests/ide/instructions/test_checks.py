@@ -15,12 +15,12 @@ from foldline.ide import checks as pages
 from foldline.ide.checks import Code
 from foldline.ide.instructions import front_matter
 from foldline.ide.instructions.checks import Around, diagnostics
-from foldline.ide.instructions.clients import all_clients
 from foldline.ide.instructions.document import instruction_file
 from foldline.ide.instructions.front_matter import faults
-from foldline.ide.instructions.stack import stacks
 from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
+from foldline.plugins.instructions.clients import all_clients
+from foldline.plugins.instructions.stack import stacks
 
 PAGES = Path(pages.__file__).parent / "pages"
 SKILL = ".claude/skills/pdf-tools/SKILL.md"

@@ -16,10 +16,10 @@ from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.features import costs
 from foldline.ide.instructions.files import is_instructions
-from foldline.ide.instructions.stack import _costs
 from foldline.ide.sources.markdown import MarkdownSource
 from foldline.ide.sources.source import SourceDocument
 from foldline.ide.token_counter import token_counter
+from foldline.plugins.instructions.stack import _costs
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -7,8 +7,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from foldline.ide.errors import ToolRefused
-from foldline.ide.instructions import fold
 from foldline.ide.instructions.document import InstructionFile
+from foldline.plugins.instructions import fold
 
 PARTS = st.sampled_from(
     [

@@ -8,9 +8,9 @@ import pytest
 
 from foldline.backends import SmartFileAccess
 from foldline.backends.parsers.markdown import read_markdown
-from foldline.ide.instructions.mentions import Mention, mentions, mentions_of
-from foldline.ide.instructions.targets import Targets
 from foldline.ide.workspace import Workspace
+from foldline.plugins.instructions.mentions import Mention, mentions, mentions_of
+from foldline.plugins.instructions.targets import Targets
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,12 +15,12 @@ from foldline.backends import LocalFileBackend
 from foldline.ide.checks import Code
 from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.checks import diagnostics
-from foldline.ide.instructions.clients import all_clients, clients_named
 from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.front_matter import fields, globs_of, matches
-from foldline.ide.instructions.stack import Stack, stacks, switched_off
 from foldline.ide.token_counter import token_counter
 from foldline.ide.workspace import Workspace
+from foldline.plugins.instructions.clients import all_clients, clients_named
+from foldline.plugins.instructions.stack import Stack, stacks, switched_off
 
 if TYPE_CHECKING:
     from pathlib import Path

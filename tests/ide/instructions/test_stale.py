@@ -20,23 +20,23 @@ from foldline.backends.index.workspace import WorkspaceIndex
 from foldline.backends.parsers.markdown import read_markdown
 from foldline.ide.checks.codes import Code
 from foldline.ide.errors import RevisionError
-from foldline.ide.instructions import stale
 from foldline.ide.instructions.checks import diagnostics
 from foldline.ide.instructions.document import InstructionFile
-from foldline.ide.instructions.history import History, history_of
-from foldline.ide.instructions.mentions import mentions
-from foldline.ide.instructions.stale import Search, stale_mentions
-from foldline.ide.instructions.targets import Targets
 from foldline.ide.render import revisions
 from foldline.ide.workspace import Workspace
+from foldline.plugins.instructions import stale
+from foldline.plugins.instructions.history import History, history_of
+from foldline.plugins.instructions.mentions import mentions
+from foldline.plugins.instructions.stale import Search, stale_mentions
+from foldline.plugins.instructions.targets import Targets
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-    from foldline.ide.instructions.history import Commit
-    from foldline.ide.instructions.mentions import Mention
-    from foldline.ide.instructions.targets import Target
+    from foldline.plugins.instructions.history import Commit
+    from foldline.plugins.instructions.mentions import Mention
+    from foldline.plugins.instructions.targets import Target
 
 
 class Repository:

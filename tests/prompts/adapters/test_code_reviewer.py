@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from foldline.agent.reading_steps import ALL_TOOLS
+from foldline.plugins.stores import SQLiteEventStore
 from foldline.prompts import RenderedPrompt
 from foldline.prompts.adapters import (
     Appending,
@@ -21,7 +22,7 @@ from foldline.prompts.adapters import (
     Transcript,
 )
 from foldline.prompts.adapters.anthropic import AnthropicAdapter
-from foldline.prompts.runtime import PromptRendered, SQLiteEventStore
+from foldline.prompts.runtime import PromptRendered
 
 from .providers import Provider
 from .wire import validation

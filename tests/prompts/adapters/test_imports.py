@@ -12,7 +12,7 @@ import sys
 before = set(sys.modules)
 import foldline.prompts.runtime, foldline.prompts.adapters
 import foldline.prompts.adapters.openai, foldline.prompts.adapters.anthropic
-import foldline.prompts.adapters.openai_responses, foldline.prompts.otel
+import foldline.prompts.adapters.openai_responses, foldline.plugins.stores.otel
 loaded = {name.partition(".")[0] for name in set(sys.modules) - before}
 print(sorted(loaded - sys.stdlib_module_names - {"foldline"}))
 """

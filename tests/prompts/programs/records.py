@@ -2,14 +2,10 @@
 
 from dataclasses import replace
 
+from foldline.plugins.stores import SQLiteEventStore
 from foldline.prompts import CachePrices, MarkdownSection, PromptTemplate
 from foldline.prompts.adapters import RecordingAdapter, ScriptedAdapter, Transcript
-from foldline.prompts.runtime import (
-    InProcessEventBus,
-    PromptExecuted,
-    SQLiteEventStore,
-    TokenUsage,
-)
+from foldline.prompts.runtime import InProcessEventBus, PromptExecuted, TokenUsage
 
 template = PromptTemplate(
     ns="shop",

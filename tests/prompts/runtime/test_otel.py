@@ -14,6 +14,9 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
+from foldline.plugins.stores import SQLiteEventStore, outbox
+from foldline.plugins.stores.otel import CONTENT_VARIABLE, OpenTelemetryExporter, observe_store
+from foldline.plugins.stores.postgres_store import PostgresEventStore
 from foldline.prompts import (
     MarkdownSection,
     PromptTemplate,
@@ -25,16 +28,12 @@ from foldline.prompts import (
 from foldline.prompts.adapters import ScriptedAdapter, ScriptedCall, ScriptedTurn, Transcript
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, PromptEvaluationError
-from foldline.prompts.otel import CONTENT_VARIABLE, OpenTelemetryExporter, observe_store
 from foldline.prompts.runtime import (
     InProcessEventBus,
     Session,
-    SQLiteEventStore,
     TokenUsage,
     evaluate_with_disclosure,
 )
-from foldline.prompts.stores import outbox
-from foldline.prompts.stores.postgres_store import PostgresEventStore
 
 
 @FrozenDataclass()

@@ -10,18 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from foldline.plugins.stores import SQLiteEventStore, open_event_store
+from foldline.plugins.stores.store import project_store
 from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
 from foldline.prompts.adapters import ScriptedAdapter, ScriptedCall, ScriptedTurn, Transcript
 from foldline.prompts.runtime import (
     InProcessEventBus,
     Session,
-    SQLiteEventStore,
     TokenUsage,
     ToolInvoked,
     evaluate_with_disclosure,
-    open_event_store,
 )
-from foldline.prompts.stores.store import project_store
 
 from ...stores.old_file import old_file
 
@@ -188,7 +187,8 @@ def test_a_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
 
 FORK = """
 import os, sys
-from foldline.prompts.runtime import SQLiteEventStore, ToolInvoked
+from foldline.plugins.stores import SQLiteEventStore
+from foldline.prompts.runtime import ToolInvoked
 def event(run):
     return ToolInvoked(prompt_ns="n", prompt_key="k", evaluation_id=run, name="t", turn=1,
                        call_id="c")
@@ -222,7 +222,8 @@ def test_a_fork_goes_on_though_its_parent_closes_the_file(tmp_path: Path) -> Non
 
 WRITER = """
 import sys
-from foldline.prompts.runtime import SQLiteEventStore, ToolInvoked
+from foldline.plugins.stores import SQLiteEventStore
+from foldline.prompts.runtime import ToolInvoked
 for number in range(25):
     with SQLiteEventStore(sys.argv[1]) as store:
         store.add(ToolInvoked(prompt_ns="n", prompt_key="k", evaluation_id=sys.argv[2],

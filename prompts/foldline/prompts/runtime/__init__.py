@@ -8,15 +8,6 @@ from foldline.lazy import exports
 __all__, __getattr__, __dir__ = exports(
     __name__,
     {
-        ".stores.records": ("EventRecord", "SectionOpening", "StoredEvent"),
-        ".stores.sqlite_store": ("SQLiteEventStore",),
-        ".stores.store": (
-            "DayOpenings",
-            "EventStore",
-            "SizeTotals",
-            "TokenTotals",
-            "open_event_store",
-        ),
         ".thread": ("Exchange", "Thread", "ToolUse"),
         "bounded": ("Cancellation",),
         "conversation": (

@@ -43,15 +43,6 @@ from foldline.prompts.runtime.session import (
     Slice,
     VisibilityOverrides,
 )
-from foldline.prompts.stores.records import EventRecord, SectionOpening, StoredEvent
-from foldline.prompts.stores.sqlite_store import SQLiteEventStore
-from foldline.prompts.stores.store import (
-    DayOpenings,
-    EventStore,
-    SizeTotals,
-    TokenTotals,
-    open_event_store,
-)
 from foldline.prompts.thread import Exchange, Thread, ToolUse
 
 __all__ = [
@@ -61,14 +52,11 @@ __all__ = [
     "ClearVisibilityOverride",
     "ContextReplaced",
     "Conversation",
-    "DayOpenings",
     "DeveloperTurn",
     "EvaluationKeywords",
     "EvaluationOptions",
     "Event",
     "EventBus",
-    "EventRecord",
-    "EventStore",
     "Exchange",
     "Expansion",
     "File",
@@ -82,22 +70,17 @@ __all__ = [
     "PromptStopped",
     "PublishResult",
     "Reducer",
-    "SQLiteEventStore",
-    "SectionOpening",
     "SectionsOpened",
     "SentPrompt",
     "SentSection",
     "Session",
     "SessionSnapshot",
     "SetVisibilityOverride",
-    "SizeTotals",
     "Slice",
-    "StoredEvent",
     "SubscriberFailure",
     "Subscription",
     "SystemTurn",
     "Thread",
-    "TokenTotals",
     "TokenUsage",
     "ToolAnswer",
     "ToolCall",
@@ -111,7 +94,6 @@ __all__ = [
     "aevaluate_with_disclosure",
     "dispatch_tool_calls",
     "evaluate_with_disclosure",
-    "open_event_store",
     "tool_text",
 ]
 __version__: str

@@ -100,11 +100,11 @@ def run(options: argparse.Namespace) -> int:
         raise Refused(f"--deadline {options.deadline:g}: more than 0 and less than {MOST_SECONDS}")
     roots = tuple(root.resolve() for root in options.root)
     if options.http is not None:
-        from foldline.agent.mcp.http.options import read_http_options
+        from foldline.plugins.remote.options import read_http_options
 
         http = read_http_options(options)
         prepare_server(options.log_level)
-        from foldline.agent.mcp.http.serving import serve_http
+        from foldline.plugins.remote.serving import serve_http
 
         serve_http(Options(roots=roots, remote=True), http)
         return end_process(0)

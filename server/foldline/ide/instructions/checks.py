@@ -14,10 +14,10 @@ from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile, InstructionSection
 from foldline.ide.instructions.features import costs
 from foldline.ide.instructions.front_matter import faults
-from foldline.ide.instructions.mentions import mentions
-from foldline.ide.instructions.stack import switched_off
-from foldline.ide.instructions.stale import SECONDS, StaleMention, stale_mentions
 from foldline.ide.token_counter import TokenCounter
+from foldline.plugins.instructions.mentions import mentions
+from foldline.plugins.instructions.stack import switched_off
+from foldline.plugins.instructions.stale import SECONDS, StaleMention, stale_mentions
 
 _SHORTEST_REPEATED = 40
 """Sections with less text in common are alike by chance: `See above.`"""

@@ -95,7 +95,7 @@ async def _with_mentions(access: SmartFileAccess, found: References, since: floa
     if not texts and not modules:
         return found
     # It loads the analysis of prompts.
-    from foldline.ide.instructions.named import with_mentions
+    from foldline.plugins.instructions.named import with_mentions
 
     return with_mentions(access, found, texts, modules)
 

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from foldline.ide.instructions.checks import Around
     from foldline.ide.instructions.document import InstructionFile, InstructionSection
     from foldline.ide.instructions.features import Costs
-    from foldline.ide.instructions.fold import Mark
-    from foldline.ide.instructions.mentions import Mention
     from foldline.ide.prompts.request import PromptRef, View
     from foldline.ide.render.render import Answer, AnswerT, Block
     from foldline.ide.render.static import PromptTokens
     from foldline.ide.snapshot import OpenDocument
     from foldline.ide.sources.source import Action, Known
     from foldline.ide.workspace import Result
+    from foldline.plugins.instructions.fold import Mark
+    from foldline.plugins.instructions.mentions import Mention
 
 log = logging.getLogger(__name__)
 
@@ -222,7 +222,7 @@ class MarkdownSource(PromptSource):
                 yield Inlay(section.start, label)
 
     def completions(self, snapshot: Snapshot, offset: int) -> Sequence[Completion]:
-        from foldline.ide.instructions.targets import propose
+        from foldline.plugins.instructions.targets import propose
 
         return propose(snapshot.folder.access, self.file, offset)
 
@@ -230,7 +230,7 @@ class MarkdownSource(PromptSource):
         return self.file.foldings
 
     def mentions(self, snapshot: Snapshot) -> Iterator[tuple[Mention, Span]]:
-        from foldline.ide.instructions.mentions import mentions
+        from foldline.plugins.instructions.mentions import mentions
 
         return ((one, Span(one.start, one.end)) for one in mentions(self.file.markdown))
 
@@ -240,7 +240,7 @@ class MarkdownSource(PromptSource):
         return diagnostics(self.file, self.document.path, snapshot.folder, known(self.file))
 
     def marks(self, offset: int) -> Sequence[Mark]:
-        from foldline.ide.instructions.fold import mark_at
+        from foldline.plugins.instructions.fold import mark_at
 
         mark = mark_at(self.file, offset)
         return () if mark is None else (mark,)

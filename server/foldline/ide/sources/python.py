@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from foldline.ide.checks import Diagnostic
     from foldline.ide.features.completion import Completion
     from foldline.ide.features.hover import Hover, Inlay, Lens
-    from foldline.ide.instructions.mentions import Mention
     from foldline.ide.prompts.request import PromptRef, View
     from foldline.ide.render.render import AnswerT, Block
     from foldline.ide.render.renderer import Job
     from foldline.ide.render.static import PromptTokens
     from foldline.ide.sources.source import Action, Known, Locations
     from foldline.ide.workspace import Result
+    from foldline.plugins.instructions.mentions import Mention
 
 
 @record(slots=False)
@@ -196,7 +196,7 @@ class PythonSource(PromptSource):
         return foldings(snapshot.analysis)
 
     def mentions(self, snapshot: Snapshot) -> Iterable[tuple[Mention, SourceSpan]]:
-        from foldline.ide.instructions.mentions import mentions_of
+        from foldline.plugins.instructions.mentions import mentions_of
 
         return mentions_of(snapshot.analysis)
 

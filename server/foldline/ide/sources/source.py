@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from foldline.ide.features.hover import Hover, Inlay, Lens
     from foldline.ide.instructions.checks import Around
     from foldline.ide.instructions.document import InstructionFile
-    from foldline.ide.instructions.fold import Mark
-    from foldline.ide.instructions.mentions import Mention
     from foldline.ide.prompts.request import PromptRef, View
     from foldline.ide.render.render import AnswerT, Block, Location, OpenedSections, Render
     from foldline.ide.render.static import PromptTokens
     from foldline.ide.snapshot import Snapshot
     from foldline.ide.workspace import Result, Workspace
+    from foldline.plugins.instructions.fold import Mark
+    from foldline.plugins.instructions.mentions import Mention
 
     Action = Mapping[str, Any]
     Known = Callable[[InstructionFile], Around]

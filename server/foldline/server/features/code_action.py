@@ -25,7 +25,7 @@ from lsprotocol.types import (
 
 from foldline.ide.resolve import range_in
 from foldline.ide.uris import local_path
-from foldline.server.commands import prompt_adopt, show
+from foldline.server.commands import show
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from lsprotocol.types import CodeActionParams
 
     from foldline.ide.analysis.model import Span, StaticPrompt, StaticSection
-    from foldline.ide.instructions.fold import Mark
+    from foldline.plugins.instructions.fold import Mark
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
@@ -110,12 +110,12 @@ def _of_mark(ls: FoldlineServer, snapshot: LspSnapshot, mark: Mark) -> CodeActio
 
 def _adoptions(snapshot: LspSnapshot, start: int, end: int) -> Iterator[CodeAction]:
     """Yield the adoption of each text under the cursor that can be a prompt."""
-    from foldline.ide.adopt.find import candidates_at
+    from foldline.plugins.adopt.find import candidates_at
 
     for candidate in candidates_at(snapshot.analysis.text, start, end):
         title = f"Adopt {candidate.name} as a prompt"
         arguments = {"uri": snapshot.uri, "name": candidate.name, "apply": True}
-        command = Command(title, prompt_adopt.COMMAND, arguments=[arguments])
+        command = Command(title, "foldline.server.prompt.adopt", arguments=[arguments])
         yield CodeAction(title, CodeActionKind.RefactorRewrite, command=command)
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import LONG, in_thread
 from foldline.ide.instructions.checks import Around
-from foldline.ide.instructions.mentions import mentions
-from foldline.ide.instructions.stale import line_of
+from foldline.plugins.instructions.mentions import mentions
+from foldline.plugins.instructions.stale import line_of
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from foldline.ide.instructions.document import InstructionFile
-    from foldline.ide.instructions.mentions import Mention
+    from foldline.plugins.instructions.mentions import Mention
     from foldline.server.server import FoldlineServer
 
 log = logging.getLogger(__name__)

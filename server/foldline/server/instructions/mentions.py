@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from lsprotocol.types import Position, Range
 
     from foldline.ide.folder import Folder
-    from foldline.ide.instructions.mentions import Mention
-    from foldline.ide.instructions.targets import Target
+    from foldline.plugins.instructions.mentions import Mention
+    from foldline.plugins.instructions.targets import Target
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
@@ -48,7 +48,7 @@ async def named_in(ls: FoldlineServer, uri: str, at: Position | None = None) -> 
     wanted = [one for one in mentions if at is None or one[0].start <= at <= one[0].end]
 
     def resolve() -> list[Named]:
-        from foldline.ide.instructions.targets import Targets
+        from foldline.plugins.instructions.targets import Targets
 
         path = Path(file).relative_to(folder.root).as_posix()
         targets = Targets(folder.access, path)

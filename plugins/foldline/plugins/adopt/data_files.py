@@ -1,0 +1,220 @@
+"""Finds the prompts in files that aren't Python: front matter, chat files, YAML, TOML and JSON."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foldline.backends.base.extras import needs
+from foldline.backends.base.python_ast import parse_expression
+from foldline.ide.analysis.modules import with_line_feeds
+from foldline.plugins.adopt.find import (
+    HANDLEBARS,
+    ROLES,
+    SHORTEST,
+    SHORTEST_WITH_VALUES,
+    Candidate,
+    style_of_text,
+)
+from foldline.plugins.adopt.model import AdoptError, Style
+from foldline.plugins.adopt.read import RETURNS
+from foldline.plugins.adopt.uses import Module
+
+JINJA_SUFFIXES = (".j2", ".jinja", ".jinja2")
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_SETTING = re.compile(r"[ \t#].*|[\w.-]+[ \t]*:(?:[ \t].*)?|-[ \t].*|")
+"""A line of front matter, as far as it can be told without YAML."""
+# A line of `.prompty` files, as its own parser reads it, and dotprompt's mark.
+_ROLE_LINE = re.compile(
+    r"^[^\S\n]*#?[^\S\n]*(system|developer|user|assistant|tool|function)"
+    r"(?:\[[^\]\n]*\])?[^\S\n]*:[^\S\n]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ROLE_MARK = re.compile(r"\{\{\s*role\s+[\"'](\w+)[\"']\s*\}\}")
+_HISTORY = re.compile(r"\{\{\s*history\b[^}]*\}\}")
+_SETTINGS = "the front matter is left out: it configures the prompt, and isn't sent"
+LONE_RETURNS = "some of its line breaks are a lone `\\r`, and those of the new prompt `\\n`"
+ORDER_MARK = "the file begins with a byte order mark, which is left out"
+_BREAKS = {
+    re.compile("\r\n"): RETURNS,
+    re.compile("\r(?!\n)"): LONE_RETURNS,
+    re.compile("\\A\ufeff"): ORDER_MARK,
+}
+"""What the new prompt leaves out of a file that is one text, with the note that says so."""
+_DEEPEST = 30
+
+
+def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Candidate]:
+    """Return the prompts of a file that isn't a Python module, of which `module` has the texts.
+
+    With `is_whole`, a YAML, TOML or JSON file is one text.
+
+    Raises:
+        AdoptError: The file isn't of its format, or has no prompt.
+    """
+    text = module.text
+    if file.suffix in _READERS and not is_whole:
+        kind, read = _READERS[file.suffix]
+        try:
+            prompts = list(
+                _of_value(
+                    read(text.removeprefix("\ufeff")), "", module, 0, set(), lines=_Lines(text)
+                )
+            )
+        except AdoptError:
+            raise
+        except RecursionError:
+            raise AdoptError(f"the {kind} is nested too deep to be read") from None
+        except ValueError as error:
+            raise AdoptError(f"this isn't {kind}: {error}") from None
+        if not prompts:
+            raise AdoptError(
+                f"no string of this {kind} file looks like a prompt; if one is, name its key as "
+                "FILE:KEY"
+            )
+        return prompts
+    notes = [note for mark, note in _BREAKS.items() if mark.search(text)]
+    text = body = with_line_feeds(text.removeprefix("\ufeff")).replace("\r\n", "\n")
+    front = None if file.suffix in _READERS else _FRONT_MATTER.match(text)
+    if front is not None and (file.suffix == ".prompty" or _is_settings(front[1])):
+        body = text[front.end() :]
+    marks = {".prompty": _ROLE_LINE, ".prompt": _ROLE_MARK}.get(file.suffix)
+    if marks is _ROLE_MARK and (history := _HISTORY.search(body)):
+        raise AdoptError(f"`{history[0]}` {HANDLEBARS}")
+    parts = [body] if marks is None else marks.split(body)
+    texts = [
+        (ROLES.get(role.lower(), role.lower()), part)
+        for role, part in zip(parts[1::2], parts[2::2], strict=True)
+    ]
+    if texts and parts[0].strip():
+        texts.insert(0, ("system", parts[0]))
+    is_certain = file.suffix in (*JINJA_SUFFIXES, ".prompty")
+    return [
+        Candidate(
+            module,
+            file.name.partition(".")[0],
+            text.count("\n", 0, len(text) - len(body)) + 1,
+            Style.JINJA if is_certain else style_of_text(body),
+            _messages_node(texts) if texts else ast.Constant(body),
+            module.scope,
+            is_certain=is_certain,
+            notes=((_SETTINGS,) if body != text else ()) + tuple(notes),
+            name_is_key=False,
+        )
+    ]
+
+
+def _messages_node(texts: Sequence[tuple[str, str]]) -> ast.expr:
+    """Return roles and texts as the list of messages that they would be in Python."""
+    shown = [{"role": role, "content": text} for role, text in texts]
+    return parse_expression(repr(shown))
+
+
+def _is_settings(text: str) -> bool:
+    """Return True if a text is a mapping in YAML; without a reader, if it looks like one."""
+    try:
+        import yaml
+    except ModuleNotFoundError:
+        return bool(text.strip()) and all(map(_SETTING.fullmatch, text.splitlines()))
+    try:
+        return isinstance(yaml.safe_load(text), dict)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return False
+
+
+def _yaml(text: str) -> Any:
+    try:
+        import yaml
+    except ModuleNotFoundError:
+        raise AdoptError(needs("reading YAML", "yaml")) from None
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise AdoptError(f"this isn't YAML: {' '.join(str(error).split())}") from None
+
+
+_READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    ".json": ("JSON", json.loads),
+    ".toml": ("TOML", tomllib.loads),
+    ".yaml": ("YAML", _yaml),
+    ".yml": ("YAML", _yaml),
+}
+
+
+def _of_value(
+    value: Any, path: str, module: Module, depth: int, seen: set[int], *, lines: _Lines
+) -> Iterator[Candidate]:
+    """Yield the prompts in a value, named by their keys; what YAML aliases, once."""
+    if depth > _DEEPEST or id(value) in seen:
+        return
+    if isinstance(value, (dict, list)):
+        seen.add(id(value))
+    if isinstance(value, str):
+        style = style_of_text(value)
+        shortest = SHORTEST if style is Style.TEXT else SHORTEST_WITH_VALUES
+        is_likely = len(value.strip()) >= shortest and " " in value.strip()
+        if value.strip():
+            node = ast.Constant(value)
+            line = lines.of(value)
+            yield Candidate(
+                module, path or "text", line, style, node, module.scope, is_likely=is_likely
+            )
+        return
+    if isinstance(value, list) and (texts := _messages(value)):
+        line, messages = lines.of(texts[0][1]), _messages_node(texts)
+        yield Candidate(module, path or "messages", line, Style.MESSAGES, messages, module.scope)
+        return
+    items: list[tuple[Any, Any]] = []
+    if isinstance(value, dict):
+        items = [(_part(key, is_first=not path), inner) for key, inner in value.items()]
+    elif isinstance(value, list):
+        items = [(f"[{index}]", inner) for index, inner in enumerate(value)]
+    for key, inner in items:
+        yield from _of_value(inner, f"{path}{key}", module, depth + 1, seen, lines=lines)
+
+
+def _part(key: Any, *, is_first: bool) -> str:
+    """Return a key as a part of a name: `.key`, or `[a.key]` where that would be two keys."""
+    if not str(key) or re.search(r"[.\[\]]", str(key)):
+        return f"[{key}]"
+    return str(key) if is_first else f".{key}"
+
+
+def _messages(value: list[Any]) -> list[tuple[str, str]] | None:
+    messages: list[tuple[str, str]] = []
+    for item in value:
+        if not isinstance(item, dict) or not {"role", "content"} <= item.keys():
+            return None
+        content = item["content"]
+        if isinstance(content, list):
+            texts = [part.get("text") for part in content if isinstance(part, dict)]
+            content = texts[0] if len(texts) == len(content) == 1 else None
+        if not isinstance(content, str):
+            return None
+        role = str(item["role"])
+        messages.append((ROLES.get(role, role), content))
+    return messages
+
+
+@dataclass(slots=True)
+class _Lines:
+    """Tells the lines of values in the order of a file, so that no part is read twice."""
+
+    text: str
+    place: int = 0
+    line: int = 1
+
+    def of(self, value: str) -> int:
+        """Return the line on which a value seems to begin; that of the last one if none does."""
+        first = next((line.strip() for line in value.split("\n") if line.strip()), "")
+        offset = self.text.find(first, self.place)
+        if offset >= 0:
+            self.line += self.text.count("\n", self.place, offset)
+            self.place = offset
+        return self.line

@@ -1,0 +1,85 @@
+"""The instruction files and prompts that name a definition."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from foldline.backends.errors import PathError
+from foldline.backends.models import NamedIn, ReferenceKind
+from foldline.backends.outlines.syntax import ParseRefusedError
+from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.instructions.files import instructs
+from foldline.plugins.instructions.mentions import Kind, mentions, mentions_of
+from foldline.plugins.instructions.targets import Targets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from foldline.backends import SmartFileAccess
+    from foldline.backends.files.base import FileBackend
+    from foldline.backends.models import References
+    from foldline.plugins.instructions.mentions import Mention
+
+_MOST_FILES = 50
+
+
+def with_mentions(
+    access: SmartFileAccess, found: References, texts: Iterable[str], modules: Iterable[str]
+) -> References:
+    """Return references with the places in instruction files and prompts that name the same.
+
+    They are among these texts and modules. They are no uses: nothing else counts them. Names that
+    may mean another definition are left out.
+    """
+    root = access.file_backend.root
+    files = [path for path in texts if instructs(root / path, root)]
+    code = [path for path in sorted(modules) if path.endswith(".py")]
+    word, backend = found.name.rpartition(".")[2], access.file_backend
+    places = (
+        span
+        for paths, read in ((files, _in_file), (code, _in_prompts))
+        for path in paths[:_MOST_FILES]
+        for span in _meant(access, found, path, [*read(backend, path, word)])
+    )
+    return replace(found, named=tuple(places))
+
+
+def _in_file(files: FileBackend, path: str, word: str) -> Iterator[tuple[Mention, NamedIn]]:
+    """Yield the mentions of a word in an instruction file, with their places."""
+    with suppress(PathError, ParseRefusedError):
+        file = InstructionFile(path, files.load(path).text)
+        for one in mentions(file.markdown):
+            if one.kind == Kind.SYMBOL and one.word == word:
+                around = (part.key for part in file.sections if part.start <= one.start < part.own)
+                yield one, NamedIn(path, file.line(one.start), next(around, ""))
+
+
+def _in_prompts(files: FileBackend, path: str, word: str) -> Iterator[tuple[Mention, NamedIn]]:
+    """Yield the mentions of a word in a module's prompts, with their places."""
+    from foldline.ide.analysis.project import Project
+
+    analysis = Project(files.root).analysis(str(files.root / path))
+    if analysis is not None:
+        for one, span in mentions_of(analysis):
+            if one.kind == Kind.SYMBOL and one.word == word:
+                yield one, NamedIn(path, analysis.text.count("\n", 0, span.start) + 1, "")
+
+
+def _meant(
+    access: SmartFileAccess, found: References, path: str, some: Sequence[tuple[Mention, NamedIn]]
+) -> Iterator[NamedIn]:
+    """Yield the places of the mentions that mean a definition whose uses these are."""
+    if not some:
+        return
+    targets = Targets(access, path)
+    defined = {
+        (use.path, use.line)
+        for use in found
+        if use.kind == ReferenceKind.DEFINITION and use.tier != "another"
+    }
+    for mention, span in some:
+        meant = {(one.path, one.line) for one in targets.symbols(mention)}
+        if meant & defined or (not meant and mention.dotted == found.name):
+            yield span

@@ -1,0 +1,414 @@
+"""The instructions of a repository that a client has when it works on a file, and their cost."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field, replace
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import cached_property, lru_cache, partial
+from itertools import islice
+from typing import Any
+
+from foldline.backends.errors import PathError
+from foldline.backends.files.base import FileBackend
+from foldline.backends.files.reader import read_json, read_toml
+from foldline.backends.outlines.syntax import ParseRefusedError
+from foldline.ide.folder import Folder
+from foldline.ide.instructions.document import InstructionFile, instruction_file
+from foldline.ide.instructions.front_matter import Field, fields, globs_of, matches
+from foldline.ide.render.token_costs import bytes_of
+from foldline.ide.token_counter import TokenCounter
+from foldline.plugins.instructions.clients import Client, Rule, all_clients
+from foldline.records import record
+
+_IMPORT = re.compile(r"(?<!\S)@([^\s`]+)")
+_ALL = frozenset({"*", "**", "**/*"})
+_MOST_FILES = 200
+# For questions that aren't about costs.
+_NO_COUNTER = TokenCounter("", exact=False, _count=lambda _: 0)
+_MOST_LISTED = 20_000
+
+
+class When(StrEnum):
+    """When a client loads a file: each session pays for `ALWAYS`, a file for `NESTED`, `MATCH`."""
+
+    ALWAYS = "always"
+    NESTED = "nested"
+    MATCH = "match"
+    CHOICE = "choice"
+
+
+@record
+class SectionCost:
+    """A section of a loaded file; `line` counts from 1. What is cut off costs nothing."""
+
+    key: str
+    number: str
+    title: str
+    line: int
+    tokens: int
+
+
+@record
+class LoadedFile:
+    """A file that a client loads.
+
+    Attributes:
+        path: From the root, as the client finds it.
+        confirmed: False where the client's documentation doesn't say it clearly.
+        via: The file that imports it.
+        size: Of what is read of it, in bytes.
+        cut: The section in which the client's limit falls, and the place of the limit in the text.
+    """
+
+    path: str
+    when: When
+    why: str
+    source: str
+    read: str
+    confirmed: bool
+    via: str = ""
+    tokens: int = 0
+    size: int = 0
+    sections: tuple[SectionCost, ...] = ()
+    cut: tuple[str, int] | None = None
+
+
+@record
+class LeftOut:
+    """A file that a client doesn't load; `by` is the file that switches it off."""
+
+    path: str
+    why: str
+    by: str = ""
+    repair: str = ""
+
+
+@record
+class Stack:
+    """The files that a client loads, in its order, and those that it leaves out.
+
+    Attributes:
+        base: The tokens that each session pays.
+        added: The tokens that the file adds.
+    """
+
+    client: str
+    title: str
+    note: str
+    files: tuple[LoadedFile, ...]
+    left_out: tuple[LeftOut, ...]
+    base: int
+    added: int
+
+
+def stacks(
+    folder: Folder, clients: Iterable[Client], file: str | None = None, start: str = "."
+) -> Iterator[Stack]:
+    """Yield each client's stack for a `file`, which needn't exist, or without one for a session.
+
+    Paths are from the root: nothing outside it is read. The clients are started in `start`.
+    """
+    for client in clients:
+        yield _Stack(folder.access.file_backend, folder.counter(), client, file, start).build()
+
+
+def switched_off(folder: Folder, path: str) -> Iterator[tuple[int, str]]:
+    """Yield places in an instruction file and sentences: what some client doesn't read of it.
+
+    Only what other files of the repository cause, if git doesn't ignore those.
+    """
+    backend = folder.access.file_backend
+    switched: dict[tuple[str, str], list[str]] = {}
+    for client in all_clients():
+        maker = _Stack(backend, _NO_COUNTER, client, path, ".")
+        if client.limit is None and not maker.competes:
+            continue
+        stack = maker.build()
+        for one in stack.left_out:
+            if one.path == path and one.by and not backend.is_ignored(one.by):
+                switched.setdefault((one.by, one.repair), []).append(stack.title)
+        for loaded in stack.files:
+            if loaded.path == path and loaded.cut:
+                section, span = loaded.cut
+                yield span, f"{stack.title} reads no further than this, in {section!r}: its limit"
+    for (by, repair), titles in switched.items():
+        verb = "doesn't" if len(titles) == 1 else "don't"
+        names = " and ".join(titles)
+        yield 0, f"{names} {verb} read this file, as there is {by}{repair and f': {repair}'}"
+
+
+@record(slots=False)
+class _Stack:
+    """One client's stack while it's built; `seen` has the real paths of the files."""
+
+    backend: FileBackend
+    counter: TokenCounter
+    client: Client
+    file: str | None
+    start: str
+    files: list[LoadedFile] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+
+    def build(self) -> Stack:
+        """Apply the client's rules to each folder, in its order."""
+        turn = -1 if self.client.nearest_first else 1
+        for places, below in ((self.above, False), (self.below, True)):
+            for folder in places[::turn]:
+                for rule in self.client.rules:
+                    self._apply(rule, folder, below=below)
+        spent: Counter[When] = Counter()
+        for one in self.files:
+            spent[one.when] += one.tokens
+        left = (one for one in self.left_out if self._real(one.path) not in self.seen)
+        return Stack(
+            self.client.name,
+            self.client.title,
+            self.client.note,
+            tuple(self.files),
+            tuple(dict.fromkeys(left)),
+            spent[When.ALWAYS],
+            spent[When.NESTED] + spent[When.MATCH],
+        )
+
+    @property
+    def competes(self) -> bool:
+        """True if a rule may leave the file out for the sake of another."""
+        name = posixpath.basename(self.file or "")
+        rules = (one for one in self.client.rules if one.unless or one.pick != "all")
+        names = (posixpath.basename(one) for rule in rules for one in self._names(rule))
+        return any(fnmatchcase(name, one) for one in names)
+
+    @cached_property
+    def above(self) -> list[str]:
+        """The folders from the root down to the start."""
+        return [".", *_folders("", self.start)]
+
+    @cached_property
+    def below(self) -> list[str]:
+        """The folders below the start on the way to the file."""
+        return list(_folders(self.start, posixpath.dirname(self.file or self.start)))
+
+    def _apply(self, rule: Rule, place: str, *, below: bool) -> None:
+        if (rule.folders == "root" and place != ".") or (rule.folders == "below" and not below):
+            return
+        names = self._names(rule)
+        paths_named = {name: paths for name in names if (paths := self._named(place, name))}
+        kept = next(iter(paths_named), "")
+        if rule.pick == "kind" and not below:
+            kept = next(filter(self._anywhere, names), "")
+        switches = (self._anywhere(name, place) for name in rule.unless if paths_named)
+        by = next(filter(None, switches), "")
+        for name, path in ((name, path) for name, paths in paths_named.items() for path in paths):
+            if below and rule.below == "off":
+                self._leave_out(path, rule.why)
+            elif by:
+                self._leave_out(path, by=by, repair=rule.repair)
+            elif rule.pick != "all" and name != kept:
+                self._leave_out(path, by=self._anywhere(kept, place))
+            elif self._real(path) not in self.seen and (file := self._read(path)):
+                fields_by_name = {one.name: one for one in fields(file)}
+                when, why = self._timing(rule, fields_by_name, place, below=below)
+                sure = rule.confirmed and (name in rule.files or not rule.joins)
+                if when is None:
+                    self._leave_out(path, why)
+                else:
+                    self._add(file, LoadedFile(path, when, why, rule.source, rule.read, sure))
+
+    def _anywhere(self, name: str, *places: str) -> str:
+        """A file of that name in these folders, by default those above."""
+        every = (path for folder in (*places, *self.above) for path in self._named(folder, name))
+        return next(every, "")
+
+    def _leave_out(self, path: str, why: str = "", by: str = "", repair: str = "") -> None:
+        why = why or f"{by} is read instead of it"
+        if by and not repair and (file := self._read(path)):
+            # A file that imports what is read instead of it hides nothing.
+            imported = (one for names in _imported(file, path) for one in names)
+            by = "" if by in imported else by
+        self.left_out.append(LeftOut(path, why, by, repair))
+
+    def _names(self, rule: Rule) -> tuple[str, ...]:
+        """The names of a rule, those that the project sets included."""
+        file, keys = rule.setting or ("", "")
+        read = read_toml if file.endswith(".toml") else partial(read_json, comments=True)
+        try:
+            if not file or not self.backend.exists(file):
+                return rule.files
+            value: object = read(self.backend.root / file, root=self.backend.root)
+        except PathError as error:
+            self._leave_out(file, f"its settings aren't known: {error.problem}")
+            return rule.files
+        for key in keys.split("."):
+            value = value.get(key) if isinstance(value, dict) else None
+        listed = value if isinstance(value, list) else [value]
+        names = tuple(one for one in listed if isinstance(one, str) and one)
+        return (*rule.files, *names) if rule.joins or not names else names
+
+    def _named(self, place: str, name: str) -> list[str]:
+        """The files of a name or glob in a folder."""
+        if "://" in name or name.startswith("~"):
+            self._leave_out(name, "outside of the workspace: not read here")
+            return []
+        path = _joined(place, name)
+        fixed = re.split(r"[^/]*[*?\[{,]", path, maxsplit=1)[0].rstrip("/")
+        if fixed == path:
+            return [path] if self._is_file(path) else []
+        try:
+            real = self.backend.resolve_unsaved(fixed or ".")
+        except PathError as error:
+            self._leave_out(path, f"not read here: {error.summary}")
+            return []
+        if not self.backend.is_folder(real):
+            return []
+        inner = "" if real == "." else f"{real}/"
+        listed = islice(self.backend.walk_folder(real, no_ignore=True), _MOST_LISTED)
+        below = (_joined(fixed, stamp.path.removeprefix(inner)) for stamp in listed)
+        globs = list(globs_of([path]))
+        inside = (one for one in below if not one.startswith(".git/"))
+        matching = (one for one in inside if any(matches(glob, one) for glob in globs))
+        files = list(islice(matching, _MOST_FILES + 1))
+        if len(files) > _MOST_FILES:
+            self._leave_out(path, f"more than {_MOST_FILES} files match: not all are shown")
+        return files[:_MOST_FILES]
+
+    def _is_file(self, path: str) -> bool:
+        """True for what is there and no folder; what is outside of the workspace is left out."""
+        try:
+            real = self.backend.resolve_unsaved(path)
+            return self.backend.exists(real) and not self.backend.is_folder(real)
+        except PathError as error:
+            self._leave_out(path, f"not read here: {error.summary}")
+            return False
+
+    def _real(self, path: str) -> str:
+        try:
+            return self.backend.resolve_unsaved(path)
+        except PathError:
+            return path
+
+    def _read(self, path: str) -> InstructionFile | None:
+        """A file; None, and left out, where it can't be read."""
+        try:
+            text = self.backend.load(self.backend.resolve_unsaved(path)).text
+            file = instruction_file(self.backend.root / path, self.backend.root, text)
+            _ = file.sections
+        except (PathError, ParseRefusedError) as error:
+            problem = error.summary if isinstance(error, PathError) else str(error)
+            self.left_out.append(LeftOut(path, f"not read here: {problem}"))
+            return None
+        return file
+
+    def _timing(
+        self, rule: Rule, said: Mapping[str, Field], place: str, *, below: bool
+    ) -> tuple[When | None, str]:
+        usual = (When.NESTED, f"when a file in {place} is read") if below else (When.ALWAYS, "")
+        globs = list(globs_of(said[rule.patterns].items)) if rule.patterns in said else []
+        shown = ", ".join(globs[:5])
+        values = {name: field.value for name, field in said.items()}
+        if not rule.patterns or values.get("alwaysApply") == "true":
+            return usual
+        if not globs and rule.without == "always":
+            return usual
+        if not globs and values.get("description"):
+            return When.CHOICE, "the model may choose it by its description"
+        if not globs:
+            return None, "only when a person names it"
+        if not rule.anchored and _ALL.intersection(globs):
+            return usual[0], f"{rule.patterns}: {shown}"
+        if self.file is None:
+            return None, f"only for files that match {shown}"
+        path = posixpath.relpath(self.file, place)
+        for glob in globs:
+            if matches(glob, path, anchored=rule.anchored):
+                return When.MATCH, f"it matches {glob}"
+        return None, f"{self.file} doesn't match {shown}"
+
+    def _add(self, file: InstructionFile, made: LoadedFile, depth: int = 0) -> None:
+        """Add a file, and those that it imports."""
+        data, limit = file.text.encode("utf-8", "replace"), self.client.limit
+        left = len(data) if limit is None else limit - sum(one.size for one in self.files)
+        if left <= 0 < len(data):
+            by = self.files[-1].path
+            self._leave_out(made.path, f"the limit of {limit:,} bytes is reached before it", by)
+            return
+        self.seen.add(self._real(made.path))
+        text = file.text if len(data) <= left else data[:left].decode("utf-8", "ignore")
+        costs = _costs(file, len(text), self.counter, comments=self.client.comments)
+        self.files.append(replace(made, **costs))
+        for path in self._imports(file, made.path) if self.client.imports else ():
+            if depth == self.client.imports:
+                self._leave_out(path, f"imports go {depth} deep")
+            elif len(self.files) >= _MOST_FILES or self._real(path) in self.seen:
+                continue
+            elif inner := self._read(path):
+                why = f"{made.path} imports it"
+                self._add(inner, replace(made, path=path, why=why, via=made.path), depth + 1)
+
+    def _imports(self, file: InstructionFile, path: str) -> Iterator[str]:
+        """Yield the files that a file imports; those outside of the workspace are left out."""
+        for names in _imported(file, path):
+            if names[0].startswith("~"):
+                self._leave_out(names[0], f"{path} imports it: not read here")
+            else:
+                yield from islice(filter(self._is_file, names), 1)
+
+
+def _imported(file: InstructionFile, path: str) -> Iterator[tuple[str, ...]]:
+    """Yield what each `@` may stand for: a path, and that without the mark behind it."""
+    for part in file.markdown.prose:
+        for written in (one[1] for one in _IMPORT.finditer(file.markdown.words(part))):
+            folder = "" if written.startswith("~") else posixpath.dirname(path)
+            yield tuple(_joined(folder, one) for one in (written, written.rstrip(".,;:!?)")))
+
+
+# Every client reads the same files, and a key changes one of them.
+@lru_cache(maxsize=256)
+def _costs(
+    file: InstructionFile, end: int, counter: TokenCounter, *, comments: bool
+) -> dict[str, Any]:
+    """Return the costs of a file's text up to `end`, as fields of `LoadedFile`."""
+    gaps = () if comments else file.markdown.comments
+
+    def cost(start: int, stop: int) -> int:
+        inside = gaps[bisect_left(gaps, (start,)) : bisect_left(gaps, (stop,))]
+        starts = [start, *(gap.end for gap in inside)]
+        ends = [*(gap.start for gap in inside), stop]
+        kept = (file.text[one : min(two, end)] for one, two in zip(starts, ends, strict=True))
+        return counter.count("".join(kept))
+
+    sections = tuple(
+        SectionCost(
+            one.key,
+            one.number,
+            one.title,
+            file.line(one.start),
+            cost(one.start, one.own),
+        )
+        for one in file.sections
+    )
+    cut = [(one.title, end) for one in file.sections if one.start <= end < len(file.text)]
+    return {
+        "tokens": cost(file.beginning, len(file.text)),
+        "size": bytes_of(file.text[:end]),
+        "sections": sections,
+        "cut": cut[-1] if cut else None,
+    }
+
+
+def _folders(start: str, end: str) -> Iterator[str]:
+    """Yield the folders below `start` down to `end`; none where that is elsewhere."""
+    path = posixpath.relpath(end or ".", start or ".")
+    parts = [] if path == "." or path.startswith("..") else path.split("/")
+    for count in range(1, len(parts) + 1):
+        yield _joined(start, "/".join(parts[:count]))
+
+
+def _joined(folder: str, name: str) -> str:
+    return posixpath.normpath(posixpath.join(folder, name))

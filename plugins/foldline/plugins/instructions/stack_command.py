@@ -1,0 +1,44 @@
+"""`foldline.server.instructions.stack`: what each client loads when it works on a document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foldline.backends.base.waiting import PROMPTS, in_thread
+from foldline.ide.structuring import unstructured
+from foldline.ide.uris import path_of, uri_of
+from foldline.records import record
+
+if TYPE_CHECKING:
+    from foldline.server.server import FoldlineServer
+
+COMMAND = "foldline.server.instructions.stack"
+
+
+@record
+class Arguments:
+    """The document, by default that with the focus, and the names of clients, by default all."""
+
+    uri: str | None = None
+    clients: tuple[str, ...] = ()
+
+
+async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
+    # Loaded with the first such request: they load the parsers.
+    from foldline.plugins.instructions.clients import clients_named
+    from foldline.plugins.instructions.stack import stacks
+
+    uri = arguments.uri or ls.core.focus.uri
+    path = path_of(uri) if uri else next(iter(ls.core.roots), Path.cwd()) / "_"
+    clients = clients_named(arguments.clients)
+
+    def run() -> dict[str, object]:
+        folder = ls.core.folder(path)
+        file = path.relative_to(folder.root).as_posix()
+        listed = [unstructured(stack) for stack in stacks(folder, clients, file)]
+        for one in (one for stack in listed for one in stack["files"]):
+            one["uri"] = uri_of(folder.root / one["path"])
+        return {"file": file, "exact": folder.counter().exact, "stacks": listed}
+
+    return await in_thread(run, PROMPTS)

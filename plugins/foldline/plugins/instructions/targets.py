@@ -1,0 +1,413 @@
+"""Resolves the names of a Markdown text in its repository: each to one thing, or to nothing."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from functools import cached_property, lru_cache
+from itertools import islice
+from math import inf
+from posixpath import basename, dirname, join, normpath, splitext
+from textwrap import dedent
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
+
+from foldline.backends.base.languages import is_indexed, language_of
+from foldline.backends.base.waiting import waits
+from foldline.backends.errors import BackendError, PathError
+from foldline.backends.files.globs import alternatives
+from foldline.backends.formatting.parts import text_of
+from foldline.backends.formatting.text import symbol_line
+from foldline.backends.index.definitions import definitions
+from foldline.backends.models import COMPLETE
+from foldline.backends.outlines.outlines import outline_source
+from foldline.backends.outlines.syntax import ParseRefusedError
+from foldline.ide.analysis.model import Span
+from foldline.plugins.instructions.mentions import COMMANDS, Kind
+from foldline.records import record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from foldline.backends import SmartFileAccess
+    from foldline.backends.files.listing import FileStamp
+    from foldline.backends.references.hierarchy import Found
+    from foldline.backends.references.meaning import Meaning, Names
+    from foldline.ide.features.completion import Completion
+    from foldline.ide.instructions.document import InstructionFile
+    from foldline.plugins.instructions.mentions import Mention
+
+_MOST_BRACES = 50
+_MOST_PROPOSED = 100
+_UNFINISHED = re.compile(r"(`|(?<!\S)@)([\w./@-]*)\Z")
+_MOST_LISTED = 5
+_LARGEST = 1_000_000
+_TESTS = re.compile(
+    r"(?:^|/)(?:[\w-]*(?:test|spec|example)[\w-]*|docs|samples)/|(?:^|/)test_|[_.](?:test|spec)\.",
+    re.I,
+)
+
+
+class Target(NamedTuple):
+    """The thing that a name means: a file or folder of the workspace, and a line of it, 0 for all.
+
+    Attributes:
+        about: What it is, in Markdown.
+    """
+
+    path: str
+    line: int
+    about: str
+
+
+@record(slots=False)
+class Tree:
+    """The files of a repository at one moment; a text that can't be read is empty."""
+
+    paths: tuple[str, ...]
+    read: Callable[[str], str]
+
+    @cached_property
+    def _lines(self) -> str:
+        return "\n".join(("", *self.paths, ""))
+
+    def ending(self, name: str) -> list[str]:
+        """Return the files and folders whose path is `name`, or ends with it behind a `/`."""
+        lines, paths, at = self._lines, dict[str, None](), -1
+        while name and (at := lines.find(name, at + 1)) >= 0:
+            end = at + len(name)
+            if lines[at - 1] in "/\n" and lines[end] in "/\n":
+                paths[lines[lines.rindex("\n", 0, at) + 1 : end]] = None
+        return list(paths)
+
+    def find(self, mention: Mention, folder: str) -> Sequence[str | Target]:
+        """Return what a mention in a file of `folder` may mean; of symbols, the modules alone."""
+        match mention.kind:
+            case Kind.PATH:
+                return self.named(mention.name, folder)
+            case Kind.GLOB:
+                return self.matching(mention.name, folder)
+            case Kind.COMMAND:
+                return self.tasks(mention.name, folder)
+        path = mention.dotted.replace(".", "/")
+        if "/" not in path:
+            return []
+        return self.named(f"{path}.py", "") or self.named(f"{path}/__init__.py", "")
+
+    def named(self, name: str, folder: str) -> list[str]:
+        """Return what a path in a file of `folder` may mean: from there, from the root, by its end.
+
+        The first of these that exists is all.
+        """
+        bare = name.rstrip("/").removeprefix("/")
+        matching = self.ending(bare)
+        exact = [join(folder, bare)] * (not name.startswith("/")) + [bare]
+        for path in map(normpath, exact):
+            if path in matching or path in self.ending(path):
+                return [path]
+        return [] if name.startswith((".", "/")) and "/" in name else matching
+
+    def matching(self, glob: str, folder: str) -> list[str]:
+        """Return the files that a glob means: from `folder`, from the root, or at any depth."""
+        from foldline.backends.files.git_patterns import compile_patterns
+        from foldline.backends.files.globs import PathPatterns
+
+        written = [*islice(alternatives(glob.removeprefix("./")), _MOST_BRACES)]
+        for start in dict.fromkeys((f"/{folder}/" if folder else "/", "/", "**/")):
+            patterns = [start + one.removeprefix("/") for one in written]
+            compiled, malformed = compile_patterns(tuple(patterns))
+            if malformed:
+                return []
+            if paths := [*filter(PathPatterns(compiled).hold, self.paths)]:
+                return paths
+        return []
+
+    def tasks(self, command: str, folder: str) -> list[Target]:
+        """Return the tasks that a command means: of the nearest file above `folder`, or of any."""
+        match = COMMANDS.match(command)
+        if match is None:
+            return []
+        program, task = match[1].removeprefix("uv run "), match[2]
+        program = match[1] if program == task else program
+        tool = program.split()[0]
+        tasks = [
+            target
+            for file in _TASKS[tool][0]
+            for path in self.ending(file)
+            for name, target in _tasks_in(tool, path, self.read(path))
+            if name == task
+        ]
+        if program == "mise run" and not tasks:
+            script = _MISE_SCRIPT.match
+            tasks = [
+                Target(path, 0, f"`{path}`")
+                for path in self.paths
+                if (script_here := script(path)) and script_here[1].replace("/", ":") == task
+            ]
+        above = [folder]
+        while above[-1]:
+            above.append(dirname(above[-1]))
+        for start in above:
+            if near := [one for one in tasks if dirname(one.path) == start]:
+                return near[:1]
+        return tasks
+
+
+def propose(access: SmartFileAccess, file: InstructionFile, offset: int) -> tuple[Completion, ...]:
+    """Return what completes the name before an offset: behind a backquote or an `@`.
+
+    Paths are completed by a folder at a time.
+    """
+    from foldline.ide.features.completion import Completion, CompletionKind
+
+    line = file.text.rfind("\n", 0, offset) + 1
+    before = file.text[line:offset]
+    unfinished = _UNFINISHED.search(before)
+    if unfinished is None or (unfinished[1] == "`" and before.count("`") % 2 == 0):
+        return ()
+    begun, folder = unfinished[2], dirname(file.path)
+    every: dict[str, CompletionKind] = {}
+    for start in dict.fromkeys((f"{folder}/" if folder else "", "")):
+        for one in access.file_backend.walk_folder("."):
+            if one.path.startswith(start + begun):
+                name, below, _ = one.path[len(start) + len(begun) :].partition("/")
+                kind = CompletionKind.FOLDER if below else CompletionKind.FILE
+                every.setdefault(begun + name + below, kind)
+    if unfinished[1] == "`" and "/" not in begun:
+        keys = (one.key for one in file.sections)
+        every |= {key: CompletionKind.SECTION for key in keys if key.startswith(begun)}
+        index = access.index
+        if begun and index is not None:
+            names = sorted(name for name in index.last_defined() if name.startswith(begun))
+            every |= dict.fromkeys(names[:_MOST_PROPOSED], CompletionKind.NAME)
+    span = Span(line + unfinished.start(2), offset)
+    proposed = islice(every.items(), _MOST_PROPOSED)
+    return tuple(Completion(text, kind, text, span) for text, kind in proposed)
+
+
+class _Symbols(NamedTuple):
+    """Resolved names as of a time: `found` keeps what was asked for while `code` holds."""
+
+    as_of: float
+    paths: tuple[str, ...]
+    code: tuple[FileStamp, ...]
+    names: Names
+    found: dict[str, Sequence[Found]]
+
+
+_symbols: WeakKeyDictionary[SmartFileAccess, _Symbols] = WeakKeyDictionary()
+
+
+class Targets:
+    """Targets of the mentions of one text in a workspace, as of now, or of `since` or later."""
+
+    def __init__(self, access: SmartFileAccess, path: str, since: float = inf) -> None:
+        self._access = access
+        self._folder = dirname(path)
+        self._of_tests = is_of_tests(path)
+        kept, now = _symbols.get(access), monotonic()
+        is_complete = kept is not None and kept.names.types.coverage == COMPLETE
+        if kept is None or not is_complete or kept.as_of < since:
+            stamps = tuple(access.file_backend.walk_folder("."))
+            paths = tuple(stamp.path for stamp in stamps)
+            code = tuple(stamp for stamp in stamps if is_indexed(stamp.path))
+            if kept is None or kept.code != code or not is_complete:
+                kept = _Symbols(now, paths, code, access.names(thorough=False), {})
+            kept = _symbols[access] = kept._replace(as_of=now, paths=paths)
+        self.tree = Tree(kept.paths, self._read)
+        self._symbols = kept
+
+    def _read(self, path: str) -> str:
+        try:
+            text = self._access.file_backend.load(path).text
+        except PathError:
+            return ""
+        return text if len(text) <= _LARGEST else ""
+
+    @cached_property
+    def _thorough(self) -> Names:
+        """Names resolved with all files parsed that may tell: for the few that seem stale."""
+        return self._access.names()
+
+    @cached_property
+    def _defined(self) -> frozenset[str]:
+        index = self._access.index
+        return frozenset(() if index is None else index.last_defined())
+
+    def of(self, mention: Mention) -> Target | None:
+        """Return the one thing that a mention means; None for nothing, or for several."""
+        if mention.kind == Kind.SYMBOL and (symbols := self.symbols(mention)):
+            return _symbol(symbols)
+        target = self.tree.find(mention, self._folder)
+        if mention.kind == Kind.GLOB and target:
+            return _glob([str(path) for path in target])
+        if len(target) != 1:
+            return None
+        return one if isinstance(one := target[0], Target) else self._path(one, mention.line)
+
+    def exists(self, mention: Mention) -> bool:
+        """Return whether anything has the name, one or several, ignored by git or not."""
+        name, index = mention.name, self._access.index
+        if self.tree.find(mention, self._folder):
+            return True
+        if mention.kind == Kind.PATH:
+            return any(map(self._is_there, (join(self._folder, name), name)))
+        if mention.kind != Kind.SYMBOL:
+            return False
+        seeming = () if index is None else index.files_with(mention.word, defined=True).paths
+        if any(defines(path, defined_in(path, self._read(path)), mention) for path in seeming):
+            return True
+        # This parses files that may tell.
+        return self._meaning(mention.dotted) is not None
+
+    def symbols(self, mention: Mention) -> tuple[Found, ...]:
+        """Return the parts of the one definition that a symbol's name means; else nothing."""
+        *owner, word = mention.dotted.split(".")
+        defined = self._defined
+        if defined and defined.isdisjoint((word, *owner[-1:])):
+            return ()
+        every = [one for one in self._defining(mention.dotted) if _last(one) == word]
+        if not owner:
+            # A member alone is named by many words, and so is a function such as `New`.
+            plain = word.istitle() and not mention.called
+            every = [one for one in every if "." not in one.name and (one.is_type or not plain)]
+        if not self._of_tests and not word.lower().startswith("test"):
+            every = [one for one in every if not is_of_tests(one.path)]
+        return tuple(every) if len({(one.path, one.name) for one in every}) == 1 else ()
+
+    @waits
+    async def _defining(self, name: str) -> Sequence[Found]:
+        """Return the definitions that a name means, of members only with their owner."""
+        *_, owner, _ = ["", *name.split(".")]
+        defined = self._defined
+        if name not in self._symbols.found:
+            defining: Sequence[Found] = ()
+            with suppress(BackendError):
+                defining = await self._symbols.names.types.defining(name, thorough=False)
+                if not defining and owner and (not defined or owner in defined):
+                    defining = (await self._symbols.names.meaning(name)).found
+            self._symbols.found[name] = defining
+        return self._symbols.found[name]
+
+    @waits
+    async def _meaning(self, name: str) -> Meaning | None:
+        """Return what a name means; None for nothing, as far as that's known."""
+        try:
+            meant = await self._thorough.meaning(name)
+        except BackendError:
+            return None
+        return meant if meant.found or meant.gap else None
+
+    def _is_there(self, path: str) -> bool:
+        try:
+            return self._access.file_backend.exists(path)
+        except PathError:
+            return False
+
+    def _path(self, path: str, line: int) -> Target:
+        stamp = self._access.file_backend.stamp(path)
+        if stamp is not None and not self._access.file_backend.is_folder(path):
+            return Target(path, line, f"`{path}`, {stamp.size:,} bytes")
+        below = sum(one.startswith(f"{path}/") for one in self.tree.paths)
+        return Target(path, 0, f"`{path}/`, {below:,} file{'s' * (below != 1)}")
+
+
+def defined_in(path: str, text: str) -> frozenset[str]:
+    """Return the names that a code file defines."""
+    names = definitions(path, text.encode("utf-8", "replace"))
+    return frozenset(name.decode("utf-8", "replace") for name in names)
+
+
+def defines(path: str, names: Collection[str], mention: Mention) -> bool:
+    """Return whether a code file that defines `names` may define what a symbol's name means."""
+    *owner, word = mention.dotted.split(".")
+    modules = (splitext(basename(path))[0], basename(dirname(path)))
+    return word in names and (not owner or owner[-1] in names or owner[-1] in modules)
+
+
+def is_of_tests(path: str) -> bool:
+    """Return whether a file is of tests or examples: its names mean something only there."""
+    return bool(_TESTS.search(path))
+
+
+def _last(one: Found) -> str:
+    return one.name.rpartition(".")[2]
+
+
+def _glob(paths: Sequence[str]) -> Target:
+    listed = "\n".join(f"- `{path}`" for path in paths[:_MOST_LISTED])
+    more = "\n- …" * (len(paths) > _MOST_LISTED)
+    files = f"{len(paths):,} file{'s' * (len(paths) != 1)}"
+    return Target(paths[0] if len(paths) == 1 else "", 0, f"{files}\n{listed}{more}")
+
+
+def _symbol(found: Sequence[Found]) -> Target:
+    one = found[0]
+    shown = text_of(symbol_line(one.located.symbol, 0, docstring=True))
+    return Target(one.path, one.line, f"```\n{shown}\n```\n`{one.path}:{one.line}`")
+
+
+def _keys(*tables: str) -> Callable[[str, str], Iterator[tuple[str, int, int]]]:
+    """Return a reader of the keys and the tables in some tables of a JSON, TOML or YAML file."""
+
+    def read(path: str, text: str) -> Iterator[tuple[str, int, int]]:
+        data = text.replace("\r\n", "\n").encode("utf-8", "replace")
+        with suppress(ParseRefusedError):
+            for symbol in outline_source(language_of(path), data, guarded=True).symbols:
+                table, _, name = symbol.name.rpartition(".")
+                if symbol.name in tables:
+                    yield from ((one.name, one.line, one.line_end) for one in symbol.children)
+                elif table in tables:
+                    yield name.strip("\"'"), symbol.line, symbol.line_end
+
+    return read
+
+
+def _rules(pattern: str) -> Callable[[str, str], Iterator[tuple[str, int, int]]]:
+    """Return a reader of the lines that begin a rule, with the line below each."""
+    rule = re.compile(pattern)
+
+    def read(_: str, text: str) -> Iterator[tuple[str, int, int]]:
+        for number, line in enumerate(text.split("\n"), 1):
+            if match := rule.match(line):
+                yield from ((name, number, number + 1) for name in match[1].split())
+
+    return read
+
+
+@lru_cache(maxsize=64)
+def _tasks_in(program: str, path: str, text: str) -> tuple[tuple[str, Target], ...]:
+    """Return the tasks of a file by name, each with the lines that define it."""
+    lines, tasks = text.split("\n"), list[tuple[str, Target]]()
+    for name, first, last in _TASKS[program][1](path, text):
+        written = dedent("\n".join(lines[first - 1 : last][:_MOST_LISTED]))
+        about = f"```{language_of(path)}\n{written}\n```\n`{path}:{first}`"
+        tasks.append((name, Target(path, first, about)))
+    return tuple(tasks)
+
+
+_MISE_SCRIPT = re.compile(
+    r"(?:\.?mise-tasks|(?:\.config/|\.)?mise/tasks)/(.+?)(?:/_default)?(?:\.\w+)?\Z"
+)
+_PYPROJECT = ("pyproject.toml",)
+_PACKAGE = (("package.json",), _keys("scripts"))
+_ENTRIES = (_PYPROJECT, _keys("project.scripts", "tool.poetry.scripts", "tool.pdm.scripts"))
+_TASKS = {
+    "npm": _PACKAGE,
+    "pnpm": _PACKAGE,
+    "yarn": _PACKAGE,
+    "bun": _PACKAGE,
+    "poe": (_PYPROJECT, _keys("tool.poe.tasks")),
+    "uv": _ENTRIES,
+    "poetry": _ENTRIES,
+    "pdm": _ENTRIES,
+    "make": (
+        ("Makefile", "makefile", "GNUmakefile"),
+        _rules(r"([A-Za-z_][\w./-]*(?: [\w./-]+)*)\s*:(?!=)"),
+    ),
+    "just": (("justfile", "Justfile", ".justfile"), _rules(r"@?([A-Za-z_][\w-]*)[^:=\n]*:(?!=)")),
+    "task": (("Taskfile.yml", "Taskfile.yaml"), _keys("tasks")),
+    "mise": (("mise.toml", ".mise.toml"), _keys("tasks")),
+}
+"""For each program, the files that define its tasks, and their reader."""

@@ -1,0 +1,10 @@
+"""What the stores bring to the shells: their verb."""
+
+from foldline.ide.plugins import Plugin
+
+
+class Stores(Plugin):
+    """Events of evaluations in files and databases."""
+
+    heading = "Prompts"
+    verbs = {"runs": "foldline.plugins.stores.verb"}
