@@ -20,7 +20,7 @@ from tests.repositories import git
 
 from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.files import local
-from foldline.backends.index import builder, upkeep
+from foldline.backends.index import builder, database
 from foldline.backends.index.database import SCHEMA_VERSION
 from foldline.backends.index.definitions import definitions
 from foldline.backends.index.family import family_of, index_location
@@ -274,13 +274,13 @@ def test_merges_keep_what_another_workspace_has(tmp_path: Path, split: list[str]
 def test_what_nothing_has_is_kept_for_some_days(
     tmp_path: Path, split: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root, day = modules(tmp_path / "a"), upkeep.today()
+    root, day = modules(tmp_path / "a"), database.today()
     with index_of(root) as index:
         index.refresh()
         for later, contents in ((1, 31), (2, 32), (14, 33), (30, 31)):
             # The sweep comes before what is new, and a day without a change isn't known.
-            monkeypatch.setattr(upkeep, "today", lambda later=later: day + later)
-            monkeypatch.setattr("foldline.backends.index.store.today", upkeep.today)
+            monkeypatch.setattr(database, "today", lambda later=later: day + later)
+            monkeypatch.setattr("foldline.backends.index.store.today", database.today)
             write(root, {"m1.py": f"def changed{later}(): ...\n"})
             index.refresh()
             assert index_status(index)["contents"] == contents
@@ -321,7 +321,7 @@ def test_words_that_another_process_forgot_meanwhile_are_found_again(
         known = has(store, content)
         if known and not forgotten:
             with closing(Store(index_location(second))) as another:
-                forgotten.append(another.change(lambda run: upkeep.sweep(run, at_once=True)))
+                forgotten.append(another.change(lambda run: database.sweep(run, at_once=True)))
         return known
 
     monkeypatch.setattr(Store, "has", forgets)
@@ -342,7 +342,7 @@ def test_words_that_another_process_forgets_between_two_questions_are_found_agai
             index.refresh()
         with closing(Store(index_location(root))) as another:
             another.change(lambda run: run.execute("UPDATE contents SET artefact = 1"))
-            assert another.change(upkeep.forget_imported) == 30
+            assert another.change(database.forget_imported) == 30
         assert len(index.files_with("word").paths) == 30
 
 
@@ -475,7 +475,7 @@ class Checkouts(RuleBasedStateMachine):
     @rule(which=which)
     def prune(self, which: int) -> None:
         self.indexes[which].upkeep(
-            lambda store: store.change(lambda run: upkeep.sweep(run, at_once=True))
+            lambda store: store.change(lambda run: database.sweep(run, at_once=True))
         )
 
     @rule(which=which)

@@ -12,7 +12,7 @@ import pytest
 
 from foldline.agent.cli import main
 from foldline.backends import SmartFileAccess
-from foldline.backends.index.upkeep import today
+from foldline.backends.index.database import today
 from foldline.backends.models import Reference
 from foldline.backends.outlines import parsing_workers, syntax
 from foldline.backends.outlines.outlines import outline_source, outline_unparsed

@@ -10,7 +10,7 @@ import pytest
 
 from foldline.backends import FileOutline, SmartFileAccess
 from foldline.backends.base.languages import parser_for
-from foldline.backends.index.upkeep import today
+from foldline.backends.index.database import today
 from foldline.backends.outlines import outline_cache, syntax
 from foldline.backends.outlines.syntax import ParseRefusedError, parse
 

@@ -20,9 +20,9 @@ from foldline.backends.index.artefact import (
     read_artefact,
     write_artefact,
 )
+from foldline.backends.index.database import forget_imported, sweep
 from foldline.backends.index.family import index_folder
 from foldline.backends.index.store import Store
-from foldline.backends.index.upkeep import forget_imported, sweep
 from foldline.backends.index.workspace import WorkspaceIndex
 from foldline.links import resolved
 

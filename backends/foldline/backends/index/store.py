@@ -22,7 +22,14 @@ from typing import NamedTuple, TypeVar
 
 from foldline.backends.base.languages import language_of
 from foldline.backends.files.listing import FileStamp, Listing, decode_listing, encode_listing
-from foldline.backends.index.database import Database, checksum, loaded_path, stored_path
+from foldline.backends.index.database import (
+    Database,
+    checksum,
+    loaded_path,
+    stored_path,
+    sweep,
+    today,
+)
 from foldline.backends.index.definitions import BY_WORDS
 from foldline.backends.index.segments import (
     EXACT,
@@ -34,9 +41,7 @@ from foldline.backends.index.segments import (
     Segment,
     postings,
 )
-from foldline.backends.index.stored_outlines import StoredOutlines
 from foldline.backends.index.stored_segments import StoredSegments
-from foldline.backends.index.upkeep import sweep, today
 
 TEXT_NOTE = "text "
 """The beginning of the notes of files that aren't code."""
@@ -57,6 +62,8 @@ _MOST_SMALL = 8
 _SMALL = 400
 # The contents of a part of an artefact, about.
 _PART_CONTENTS = 4_000
+_MOST_OUTLINES = 20_000
+_OUTLINES_AT_ONCE = 64
 _Found = TypeVar("_Found")
 
 
@@ -82,7 +89,7 @@ class Store:
         self._database = Database(location)
         self._connection = self._database.connection
         self._segments = StoredSegments(self._database)
-        self.outlines = StoredOutlines(self._database)
+        self.outlines = _Outlines(self._database)
         self._root = stored_path(str(root))
         self._updates = 0
         # What this workspace has, as of a moment: its number and segments; its copies.
@@ -446,3 +453,51 @@ class Store:
             # No other process reads meanwhile, and memory would hold all of it.
             for statement in ("PRAGMA cache_spill = ON", "VACUUM", "PRAGMA cache_spill = OFF"):
                 self._connection.execute(statement)
+
+
+class _Outlines:
+    """The outlines in a file, and those of this process that wait to be written.
+
+    Other processes see one a few later: a transaction for each would keep them waiting.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._unwritten: dict[bytes, str] = {}
+
+    def get(self, key: bytes) -> str | None:
+        """The outline that was kept under the key of its content."""
+        with self._database.lock, self._database.spoiled():
+            if key in self._unwritten:
+                return self._unwritten[key]
+            row = self._database.connection.execute(
+                "SELECT outline FROM outlines WHERE key = ?", (key,)
+            ).fetchone()
+            return None if row is None else zlib.decompress(row[0]).decode("utf-8", "surrogatepass")
+
+    def keep(self, key: bytes, outline: str) -> None:
+        """Keep an outline; the oldest ones make room."""
+        with self._database.lock:
+            self._unwritten[key] = outline
+            if len(self._unwritten) >= _OUTLINES_AT_ONCE:
+                self.write()
+
+    def write(self) -> None:
+        """Write those that wait; if it fails they are forgotten, and made again."""
+        database = self._database
+        with database.lock:
+            outlines, self._unwritten = self._unwritten, {}
+            if not outlines:
+                return
+            with database.writing():
+                database.connection.executemany(
+                    "INSERT OR REPLACE INTO outlines VALUES (?, ?)",
+                    [
+                        (key, zlib.compress(outline.encode("utf-8", "surrogatepass"), 1))
+                        for key, outline in outlines.items()
+                    ],
+                )
+                last = database.number("SELECT max(rowid) FROM outlines")
+                database.connection.execute(
+                    "DELETE FROM outlines WHERE rowid <= ?", (last - _MOST_OUTLINES,)
+                )

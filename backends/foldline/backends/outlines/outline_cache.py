@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.backends.index.upkeep import today
+from foldline.backends.index.database import today
 from foldline.backends.parsers.outline_builder import Outline
 
 if TYPE_CHECKING:
