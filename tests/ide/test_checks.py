@@ -13,7 +13,7 @@ from tests.fixtures import cases
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import Code, Severity, diagnostics
 from foldline.prompts import OverridesStore, PromptOverride, SectionOverride
-from foldline.prompts.layout.descriptor import text_hash
+from foldline.prompts.descriptor import text_hash
 
 if TYPE_CHECKING:
     from tests.ide.conftest import Fixtures

@@ -23,7 +23,7 @@ from foldline.ide.previews.session import MAX_BYTES, MAX_VERSIONS, History
 from foldline.ide.render.diff import Side
 from foldline.ide.render.render import Block, Render
 from foldline.ide.render.revisions import Tree
-from foldline.prompts.layout.descriptor import text_hash
+from foldline.prompts.descriptor import text_hash
 from foldline.prompts.overrides.overrides import PromptOverride, SectionOverride
 from foldline.prompts.overrides.overrides_store import text_of
 

@@ -32,9 +32,9 @@ from foldline.prompts import (
 from foldline.prompts.adapters.scripted import ScriptedAdapter
 from foldline.prompts.adapters.transcript import ScriptedTurn, Transcript
 from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.descriptor import text_hash, tool_hash
 from foldline.prompts.errors import PromptConfigurationError, PromptValidationError
-from foldline.prompts.layout.blocks import Segment
-from foldline.prompts.layout.descriptor import text_hash, tool_hash
+from foldline.prompts.forms.segments import Segment
 from foldline.prompts.runtime import evaluate_with_disclosure
 
 

@@ -23,8 +23,8 @@ from foldline.prompts import (
 )
 from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.descriptor import text_hash
 from foldline.prompts.errors import PromptRenderError, PromptValidationError
-from foldline.prompts.layout.descriptor import text_hash
 from foldline.prompts.overrides.overrides import PromptOverride, SectionOverride
 
 T = TypeVar("T")

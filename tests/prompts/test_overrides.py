@@ -28,8 +28,8 @@ from foldline.prompts import (
     seed_override,
 )
 from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.descriptor import text_hash
 from foldline.prompts.errors import PromptValidationError
-from foldline.prompts.layout.descriptor import text_hash
 
 
 @FrozenDataclass()

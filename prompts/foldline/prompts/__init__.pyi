@@ -4,6 +4,12 @@ from foldline.prompts.cache.stability import PerRequest, PerSession, Stability, 
 from foldline.prompts.context import ContextPolicy, Priority
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.deadline import Deadline
+from foldline.prompts.descriptor import (
+    ChapterDescriptor,
+    PromptDescriptor,
+    SectionDescriptor,
+    ToolDescriptor,
+)
 from foldline.prompts.disclosure.disclosure import (
     OpenSectionsParams,
     ReadSectionParams,
@@ -30,6 +36,7 @@ from foldline.prompts.errors import (
     ToolValidationError,
     VisibilityExpansionRequired,
 )
+from foldline.prompts.expansion import ChapterDecision, ChaptersExpansionPolicy
 from foldline.prompts.files import from_file, verbatim
 from foldline.prompts.forms.forms import (
     ForeignSyntaxWarning,
@@ -44,14 +51,9 @@ from foldline.prompts.forms.forms import (
     or_else,
     xml,
 )
+from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.forms.tags import fallback_tags
-from foldline.prompts.layout.blocks import Block, PromptMessage, Segment, SegmentKind, Span
-from foldline.prompts.layout.descriptor import (
-    ChapterDescriptor,
-    PromptDescriptor,
-    SectionDescriptor,
-    ToolDescriptor,
-)
+from foldline.prompts.layout.blocks import Block, PromptMessage, Span
 from foldline.prompts.layout.layout import (
     Heading,
     HeadingFormatter,
@@ -78,7 +80,6 @@ from foldline.prompts.roles import Role
 from foldline.prompts.sections.chapter import Chapter
 from foldline.prompts.sections.each import EachSection
 from foldline.prompts.sections.examples import Example, ExamplesSection
-from foldline.prompts.sections.expansion import ChapterDecision, ChaptersExpansionPolicy
 from foldline.prompts.sections.intent import (
     ChapterVerdict,
     IntentClassifier,

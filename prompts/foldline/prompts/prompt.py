@@ -13,8 +13,8 @@ from foldline.prompts.errors import (
     did_you_mean,
     near_names,
 )
-from foldline.prompts.forms.binding import Bindings
 from foldline.prompts.forms.tags import LATEST
+from foldline.prompts.layout.binding import Bindings
 from foldline.prompts.layout.layout import assemble
 from foldline.prompts.layout.rendering import RenderPass, checked_overrides
 from foldline.prompts.rendered import RenderedPrompt
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.errors import ErrorHandler
+    from foldline.prompts.expansion import ChaptersExpansionPolicy
     from foldline.prompts.overrides.overrides import OverrideSource
-    from foldline.prompts.sections.expansion import ChaptersExpansionPolicy
     from foldline.prompts.sections.intent import IntentClassifier
     from foldline.prompts.tool import Tool
     from foldline.prompts.visibility import SectionPath

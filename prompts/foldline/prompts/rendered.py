@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from foldline.prompts.cache.cache_plan import BlockStability, CachePlan, CacheRules
     from foldline.prompts.deadline import Deadline
+    from foldline.prompts.descriptor import ChapterDescriptor, PromptDescriptor
     from foldline.prompts.layout.blocks import Block, PromptMessage
-    from foldline.prompts.layout.descriptor import ChapterDescriptor, PromptDescriptor
     from foldline.prompts.layout.rendering import RenderPass
     from foldline.prompts.output.structured_output import StructuredOutputConfig
     from foldline.prompts.overrides.overrides import OverrideIssue

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from foldline.prompts.deadline import Deadline
+    from foldline.prompts.descriptor import PromptDescriptor
     from foldline.prompts.errors import ErrorHandler
-    from foldline.prompts.layout.descriptor import PromptDescriptor
+    from foldline.prompts.expansion import ChapterDecision, ChaptersExpansionPolicy
     from foldline.prompts.layout.tree import Plan
     from foldline.prompts.overrides.overrides import OverrideIssue, OverrideSource
     from foldline.prompts.prompt import Prompt
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.sections.expansion import ChapterDecision, ChaptersExpansionPolicy
     from foldline.prompts.sections.intent import IntentClassifier
     from foldline.prompts.specialise import Argument
     from foldline.prompts.visibility import SectionPath, SectionVisibility
@@ -116,7 +116,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
     def descriptor(self) -> PromptDescriptor:
         """The prompt as declared; after an expansion, too, it has all chapters."""
         if self._descriptor is None:
-            from foldline.prompts.layout.descriptor import describe
+            from foldline.prompts.descriptor import describe
 
             # At worst, two threads compute the same.
             self._descriptor = describe(self)
@@ -178,8 +178,8 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
                 `chapter_params` one without parameters.
             PromptRenderError: A chapter's `enabled` raised or lacks its parameters.
         """
-        from foldline.prompts.forms.binding import Bindings
-        from foldline.prompts.sections.expansion import ChapterGate
+        from foldline.prompts.expansion import ChapterGate
+        from foldline.prompts.layout.binding import Bindings
         from foldline.prompts.sections.intent import term_overlap
 
         bindings = Bindings().with_params(tuple(params))

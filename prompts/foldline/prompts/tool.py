@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
     from typing import Self
 
+    from foldline.prompts.bus import EventBus
     from foldline.prompts.context import ContextPolicy, Priority
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.errors import ToolValidationError
     from foldline.prompts.output.schema import JsonSchema
-    from foldline.prompts.runtime.events import EventBus
     from foldline.prompts.specialise import Argument
     from foldline.prompts.visibility import SectionPath
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from foldline.prompts.runtime.events import InProcessEventBus, PublishResult, SubscriberFailure
+from foldline.prompts.bus import InProcessEventBus, PublishResult, SubscriberFailure
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from foldline.prompts.errors import (
     near_names,
 )
 from foldline.prompts.forms.field_forms import warn_author
-from foldline.prompts.layout.blocks import SegmentKind
+from foldline.prompts.forms.segments import SegmentKind
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.bounded import in_thread
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Unpack
 
+    from foldline.prompts.adapters.disclosure import ExpansionLoop
     from foldline.prompts.adapters.protocol import Evaluable, ModelExchange
     from foldline.prompts.context import ContextPolicy
     from foldline.prompts.disclosure.opening import Appending
     from foldline.prompts.runtime.conversation import Conversation
-    from foldline.prompts.runtime.disclosure import ExpansionLoop
     from foldline.prompts.runtime.options import EvaluationKeywords
     from foldline.prompts.runtime.response import PromptResponse
     from foldline.prompts.runtime.session import Session

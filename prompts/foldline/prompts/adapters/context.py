@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 from foldline.prompts.context import READ_RESULT, ContextPolicy, Message, Priority, Role
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, did_you_mean, near_names
+from foldline.prompts.forms.json_values import json_text
 from foldline.prompts.runtime.conversation import AssistantTurn, ToolTurn, UserTurn
 from foldline.prompts.tool import Tool, ToolContext, ToolResult
-from foldline.prompts.tool_calls import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

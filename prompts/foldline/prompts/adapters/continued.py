@@ -17,12 +17,12 @@ from foldline.prompts.disclosure.opening import (
     sent_sections,
     stable,
 )
+from foldline.prompts.disclosure.sent import SentPrompt
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.roles import Role
 from foldline.prompts.runtime.conversation import (
     AssistantTurn,
     DeveloperTurn,
-    SentPrompt,
     SystemTurn,
     ToolTurn,
     shows,

@@ -48,10 +48,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from foldline.prompts.adapters.base import BaseAdapter
+    from foldline.prompts.adapters.disclosure import ExpansionLoop
     from foldline.prompts.adapters.protocol import Evaluable, ModelExchange, ModelTurn
     from foldline.prompts.errors import VisibilityExpansionRequired
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.disclosure import ExpansionLoop
     from foldline.prompts.runtime.dispatch import ToolCall
     from foldline.prompts.runtime.options import EvaluationOptions
     from foldline.prompts.tool import Tool

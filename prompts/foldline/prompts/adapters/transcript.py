@@ -13,10 +13,10 @@ from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.files import read_text_file
+from foldline.prompts.forms.json_values import to_json
 from foldline.prompts.forms.values import read_json
 from foldline.prompts.runtime.dispatch import ToolCall
 from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage
-from foldline.prompts.tool_calls import to_json
 
 if TYPE_CHECKING:
     import os

@@ -13,13 +13,14 @@ from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from foldline.prompts.cache.stability import Stability, of_fields, of_type
-from foldline.prompts.layout.blocks import SegmentKind
+from foldline.prompts.forms.segments import SegmentKind
 from foldline.prompts.specialise import field_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from foldline.prompts.layout.blocks import Block, Segment
+    from foldline.prompts.forms.segments import Segment
+    from foldline.prompts.layout.blocks import Block
     from foldline.prompts.layout.tree import Node
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.visibility import SectionPath

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.disclosure.disclosure import disclosure_param_descriptions, disclosure_tools
+from foldline.prompts.disclosure.sent import SentSection
 from foldline.prompts.errors import ToolValidationError
-from foldline.prompts.layout.blocks import SegmentKind
+from foldline.prompts.forms.segments import SegmentKind
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.roles import SECTION_ROLES, Role
-from foldline.prompts.runtime.conversation import SentSection
 from foldline.prompts.tool import Tool, ToolContext
 from foldline.prompts.tool_calls import described, parameters_schema
 from foldline.prompts.visibility import SectionVisibility
@@ -28,10 +28,11 @@ from foldline.prompts.wording import ENGLISH
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from foldline.prompts.layout.blocks import Block, Segment
+    from foldline.prompts.disclosure.sent import SentPrompt
+    from foldline.prompts.forms.segments import Segment
+    from foldline.prompts.layout.blocks import Block
     from foldline.prompts.layout.tree import Node
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.conversation import SentPrompt
     from foldline.prompts.visibility import SectionPath
     from foldline.prompts.wording import Wording
 

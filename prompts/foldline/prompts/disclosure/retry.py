@@ -13,7 +13,7 @@ from foldline.prompts.errors import (
     PromptRenderError,
     VisibilityExpansionRequired,
 )
-from foldline.prompts.forms.binding import Bindings
+from foldline.prompts.layout.binding import Bindings
 from foldline.prompts.layout.rendering import RenderPass
 from foldline.prompts.sections.task import Task
 from foldline.prompts.visibility import SectionPath, SectionVisibility, named_to

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import builtins
-import re
 import sys
-import typing
 import warnings
-from collections import ChainMap
-from dataclasses import InitVar
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 from weakref import WeakKeyDictionary
 
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms import forms
-from foldline.prompts.forms.fields import declared_fields, plain
+from foldline.prompts.forms.annotations import declared_hint
+from foldline.prompts.forms.composition import FieldForm, PlainRepr, Repr, compose, hint_text
+from foldline.prompts.forms.fields import plain
 from foldline.prompts.specialise import field_names, type_name
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from foldline.prompts.sections.composition import FieldForm, PlainRepr
-
-_FORMS = rf"\b({'|'.join(forms.NAMES)})\b"
 _TEXTS = (str, int, float, bool)
 NO_VALUE = "or_else('unknown')"
 _known: WeakKeyDictionary[type, dict[str, FieldForm | None]] = WeakKeyDictionary()
@@ -73,17 +64,11 @@ def forms_for(
 
 
 def _composed(hint: object) -> FieldForm | None:
-    if hint in _TEXTS:
-        return None
-    from foldline.prompts.sections.composition import compose
-
-    return compose(hint)
+    return None if hint in _TEXTS else compose(hint)
 
 
 def repr_message(shows: PlainRepr, name: str) -> str:
     """Return what a model reads of a field that shows as Python writes it, and what to do."""
-    from foldline.prompts.sections.composition import Repr, hint_text
-
     hint = hint_text(shows.hint)
 
     def declare(before: str = "", after: str = "") -> str:
@@ -126,85 +111,3 @@ def warn_author(message: str, category: type[Warning]) -> None:
 
 def _is_ours(module: str) -> bool:
     return module == "abc" or f"{module}.".startswith("foldline.prompts.")
-
-
-# Annotations
-
-
-class Unresolved:
-    """A type that isn't known here, such as one imported only `if TYPE_CHECKING`."""
-
-
-class _Names(type):
-    """Lets a name that means nothing be used as types, modules and functions are."""
-
-    def __getattr__(cls, name: str) -> object:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return _LENIENT[name]
-
-    def __getitem__(cls, _: object) -> object:
-        return cls
-
-    def __call__(cls, *_: object, **__: object) -> object:
-        return cls
-
-
-class _Lenient(dict[str, object]):
-    """The library's own names, and an unknown type for any other name."""
-
-    def __missing__(self, name: str) -> object:
-        if name.startswith("__"):
-            raise KeyError(name)
-        return _Names(name, (Unresolved,), {})
-
-
-# Linters move imports that only annotations use below `if TYPE_CHECKING`.
-_LENIENT = _Lenient(
-    {
-        **{name: getattr(typing, name) for name in ("Annotated", "ClassVar", "Optional", "Union")},
-        **{name: getattr(forms, name) for name in forms.NAMES},
-    }
-)
-
-
-def declared_hint(kind: type, name: str) -> object:
-    """Return the type of a field; of names that mean nothing at run time, an unknown type.
-
-    Raises:
-        PromptValidationError: A form in it was given something that it can't be made of.
-    """
-    fields = getattr(kind, "__dataclass_fields__", None)
-    field = (fields or {one.name: one for one in declared_fields(kind)})[name]
-    hint: object = field.type
-    if isinstance(hint, typing.ForwardRef):
-        hint = hint.__forward_arg__
-    if isinstance(hint, str):
-        owner = _owner(kind, field)
-        module = sys.modules.get(owner.__module__)
-        namespace = {**vars(owner), owner.__name__: owner}
-        # Resolve names as `typing.get_type_hints` does: a field may have the name of its type.
-        names = ChainMap(
-            {} if module is None else vars(module), namespace, vars(builtins), _LENIENT
-        )
-        try:
-            hint = eval(hint, {}, names)
-        except PromptValidationError:
-            raise
-        except Exception as error:
-            if re.search(_FORMS, str(hint)) is None:
-                return Unresolved
-            raise PromptValidationError(
-                f"its type `{hint}` raises {type(error).__name__}: {error}"
-            ) from error
-    return hint.type if isinstance(hint, InitVar) else hint
-
-
-def _owner(kind: type, field: object) -> type:
-    """Return the class that declares a field."""
-    owners = [
-        base
-        for base in kind.__mro__
-        if field in base.__dict__.get("__dataclass_fields__", {}).values()
-    ]
-    return owners[-1] if owners else kind

@@ -139,7 +139,7 @@ class JsonForm(Form):
         """
         import json
 
-        from foldline.prompts.tool_calls import to_json
+        from foldline.prompts.forms.json_values import to_json
 
         return json.dumps(to_json(value), ensure_ascii=False, allow_nan=False)
 

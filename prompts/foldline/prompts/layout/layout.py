@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from foldline.prompts.errors import PromptValidationError
-from foldline.prompts.layout.blocks import Block, Segment, SegmentKind, Span
+from foldline.prompts.forms.segments import Segment, SegmentKind
+from foldline.prompts.layout.blocks import Block, Span
 from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.prompts.sections.chapter import Chapter
 from foldline.prompts.visibility import SectionVisibility

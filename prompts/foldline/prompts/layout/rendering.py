@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptError, PromptRenderError, PromptValidationError
 from foldline.prompts.forms.fields import declared_fields, is_required
-from foldline.prompts.layout.blocks import Segment, SegmentKind
+from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.layout.layout import Piece, piece
 from foldline.prompts.sections.section import as_segments
 from foldline.prompts.specialise import type_name
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from foldline.prompts.errors import ErrorHandler
-    from foldline.prompts.forms.binding import Bindings
+    from foldline.prompts.layout.binding import Bindings
     from foldline.prompts.layout.tree import Node, Plan
     from foldline.prompts.visibility import SectionPath
 

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
+from foldline.prompts.descriptor import text_hash, tool_hash
 from foldline.prompts.errors import PromptError, PromptValidationError
 from foldline.prompts.forms.tags import LATEST, fallback_tags
-from foldline.prompts.layout.descriptor import text_hash, tool_hash
 from foldline.prompts.sections.chapter import Chapter
 from foldline.prompts.specialise import field_names
 

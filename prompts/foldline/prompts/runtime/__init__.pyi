@@ -1,3 +1,12 @@
+from foldline.prompts.adapters.disclosure import aevaluate_with_disclosure, evaluate_with_disclosure
+from foldline.prompts.bus import (
+    EventBus,
+    InProcessEventBus,
+    PublishResult,
+    SubscriberFailure,
+    Subscription,
+)
+from foldline.prompts.disclosure.sent import SentPrompt, SentSection
 from foldline.prompts.runtime.bounded import Cancellation
 from foldline.prompts.runtime.conversation import (
     AssistantTurn,
@@ -6,30 +15,22 @@ from foldline.prompts.runtime.conversation import (
     DeveloperTurn,
     File,
     Image,
-    SentPrompt,
-    SentSection,
     SystemTurn,
     ToolAnswer,
     ToolTurn,
     Turn,
     UserTurn,
 )
-from foldline.prompts.runtime.disclosure import aevaluate_with_disclosure, evaluate_with_disclosure
 from foldline.prompts.runtime.dispatch import ToolCall, ToolOutcome, dispatch_tool_calls, tool_text
 from foldline.prompts.runtime.events import (
     ContextReplaced,
     Event,
-    EventBus,
-    InProcessEventBus,
     ModelAnswered,
     ModelFailed,
     PromptExecuted,
     PromptRendered,
     PromptStopped,
-    PublishResult,
     SectionsOpened,
-    SubscriberFailure,
-    Subscription,
     ToolInvoked,
 )
 from foldline.prompts.runtime.options import EvaluationKeywords, EvaluationOptions

@@ -124,7 +124,7 @@ def tool_text(result: ToolResult[object]) -> str:
     if isinstance(value, str):
         shown = value
     else:
-        from foldline.prompts.tool_calls import to_json
+        from foldline.prompts.forms.json_values import to_json
 
         shown = json.dumps(to_json(value), ensure_ascii=False)
     if not result.message or result.message == shown:

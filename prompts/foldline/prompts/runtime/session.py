@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Generic, Self, TypeAlias, TypeVar, cast
 
+from foldline.prompts.bus import EventBus, InProcessEventBus, Subscription
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError
 from foldline.prompts.runtime.conversation import Conversation
-from foldline.prompts.runtime.events import EventBus, InProcessEventBus, Subscription
 from foldline.prompts.specialise import type_name
 from foldline.prompts.thread import Exchange, Thread, add_exchange
 from foldline.prompts.visibility import SectionPath, SectionVisibility
@@ -351,7 +351,7 @@ def _encode(state: object) -> object:
         raise TypeError(
             f"{type_name(type(state))} is not a dataclass; give it `to_json` and `from_json`."
         )
-    from foldline.prompts.tool_calls import to_json
+    from foldline.prompts.forms.json_values import to_json
 
     return to_json(state)
 

@@ -16,8 +16,8 @@ from foldline.prompts.errors import (
     near_names,
 )
 from foldline.prompts.forms.fields import fields_of, plain, union_members
+from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.forms.templating import CompiledTemplate
-from foldline.prompts.layout.blocks import Segment, SegmentKind
 from foldline.prompts.sections.listing import (
     LEFT_OUT,
     NUMBER,

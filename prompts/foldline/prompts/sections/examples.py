@@ -134,7 +134,7 @@ class ExamplesSection(
 
     def item_values(self, item: Example[InputT_co, OutputT_co]) -> Example[str, str]:
         """Return the example with its input and output as text."""
-        from foldline.prompts.tool_calls import json_text, to_json
+        from foldline.prompts.forms.json_values import json_text, to_json
 
         return Example(
             guarded(json_text(to_json(item.input)), self.template),

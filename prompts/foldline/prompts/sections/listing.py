@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import NamedTuple, TypeVar
 
 from foldline.prompts.cache.tokens import estimated_tokens
-from foldline.prompts.layout.blocks import Segment, SegmentKind
+from foldline.prompts.forms.segments import Segment, SegmentKind
 
 NUMBER = "_number"
 """The placeholder of an item's template for the item's number, counted from 1."""

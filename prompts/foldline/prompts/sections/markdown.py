@@ -13,7 +13,7 @@ from foldline.prompts.visibility import SectionVisibility
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from foldline.prompts.layout.blocks import Segment
+    from foldline.prompts.forms.segments import Segment
 
 
 @with_constructor

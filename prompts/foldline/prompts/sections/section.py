@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
-from foldline.prompts.layout.blocks import Segment, SegmentKind
+from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.prompts.specialise import (
     Specialised,

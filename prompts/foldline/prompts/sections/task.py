@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 from foldline.prompts.cache.stability import PerRequest, Stability
 from foldline.prompts.dataclasses import FrozenDataclass
-from foldline.prompts.layout.blocks import Segment, SegmentKind
+from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.sections.markdown import MarkdownSection
 from foldline.prompts.specialise import argument, with_constructor
 

@@ -25,8 +25,8 @@ from foldline.ide.analysis.values import (
     SectionValue,
     TemplateValue,
 )
+from foldline.prompts.forms import composition
 from foldline.prompts.forms.fields import union_members
-from foldline.prompts.sections import composition
 from foldline.records import record
 
 SCALARS: Mapping[object, str] = {str: "str", int: "int", float: "float", bool: "bool"}

@@ -38,8 +38,8 @@ from foldline.ide.analysis.values import (
 from foldline.prompts.cache.stability import PerRequest, PerSession, Stability, Stable
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms import forms
-from foldline.prompts.forms.field_forms import Unresolved
-from foldline.prompts.sections.composition import compose
+from foldline.prompts.forms.annotations import Unresolved
+from foldline.prompts.forms.composition import compose
 from foldline.prompts.sections.task import Task
 
 if TYPE_CHECKING:

@@ -48,8 +48,8 @@ from foldline.ide.analysis.values import (
 )
 from foldline.prompts import Example, Stability, Task
 from foldline.prompts.cache.stability import declared_stability
-from foldline.prompts.forms.field_forms import Unresolved
-from foldline.prompts.sections.composition import compose, hint_text
+from foldline.prompts.forms.annotations import Unresolved
+from foldline.prompts.forms.composition import compose, hint_text
 from foldline.prompts.sections.each import may_hold
 
 if TYPE_CHECKING:

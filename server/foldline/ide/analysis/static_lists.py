@@ -27,9 +27,9 @@ from foldline.ide.analysis.values import (
 )
 from foldline.prompts import Segment, SegmentKind
 from foldline.prompts.forms.forms import indented
+from foldline.prompts.forms.json_values import json_text, to_json
 from foldline.prompts.sections.examples import REASONING, guarded, reasoning_block
 from foldline.prompts.sections.listing import LEFT_OUT, NUMBER, TOTAL, Listing, item_field
-from foldline.prompts.tool_calls import json_text, to_json
 from foldline.records import record
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         Node,
     )
     from foldline.prompts import Form
-    from foldline.prompts.sections.composition import FieldForm, PlainRepr
+    from foldline.prompts.forms.composition import FieldForm, PlainRepr
 
 T = TypeVar("T")
 Keeps = TypeVar("Keeps", bound="SectionValue | TemplateValue | PromptValue")

@@ -44,7 +44,7 @@ from foldline.ide.checks.diagnostic import (
 from foldline.ide.checks.signatures import has_unknown_keywords
 from foldline.prompts import ChaptersExpansionPolicy, refusals
 from foldline.prompts.errors import near_names
-from foldline.prompts.forms import binding
+from foldline.prompts.layout import binding
 from foldline.records import record
 
 _METHODS = frozenset({"bind", "render", "evaluate", "expand_chapters"})

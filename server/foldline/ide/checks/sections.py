@@ -42,10 +42,10 @@ from foldline.ide.checks.diagnostic import (
 )
 from foldline.links import resolved
 from foldline.prompts import OverridesStore, refusals
+from foldline.prompts.descriptor import text_hash
 from foldline.prompts.errors import PromptValidationError, near_names
 from foldline.prompts.files import read_text_file
 from foldline.prompts.forms.templating import EXPRESSION, ONLY_NAMES
-from foldline.prompts.layout.descriptor import text_hash
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.overrides.overrides import PromptOverride, SectionOverride
 from foldline.prompts.overrides.overrides_store import MAX_BYTES

@@ -35,8 +35,7 @@ from foldline.ide.checks.diagnostic import (
 )
 from foldline.ide.checks.sections import name_repairs, names_in, use_of
 from foldline.prompts import errors, foreign_syntax
-from foldline.prompts.forms import field_forms
-from foldline.prompts.sections import composition
+from foldline.prompts.forms import composition, field_forms
 from foldline.records import record
 
 # A word, other than as a declaration or a keyword argument.

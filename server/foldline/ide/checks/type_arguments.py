@@ -32,7 +32,7 @@ from foldline.ide.checks.diagnostic import LazyDiagnostic, Repair, at_node, repl
 from foldline.ide.checks.signatures import Constructor
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
-from foldline.prompts.forms.field_forms import Unresolved
+from foldline.prompts.forms.annotations import Unresolved
 from foldline.prompts.forms.fields import union_members
 from foldline.prompts.output.schema import schema_of
 

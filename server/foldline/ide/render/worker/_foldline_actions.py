@@ -24,6 +24,7 @@ from foldline.prompts import (
 )
 from foldline.prompts.adapters.providers import SDK_ADAPTERS, sdk_adapter
 from foldline.prompts.cache.cache_plan import BlockStability
+from foldline.prompts.descriptor import PromptDescriptor, text_hash
 from foldline.prompts.disclosure.disclosure import requested_expansion
 from foldline.prompts.disclosure.retry import with_instructions
 from foldline.prompts.errors import (
@@ -33,7 +34,6 @@ from foldline.prompts.errors import (
     VisibilityExpansionRequired,
 )
 from foldline.prompts.forms.fields import declared_fields
-from foldline.prompts.layout.descriptor import PromptDescriptor, text_hash
 from foldline.prompts.runtime.dispatch import ToolCall, dispatch_tool_calls, tool_text
 
 Path = tuple[str, ...]

@@ -13,7 +13,7 @@ from foldline.prompts.errors import (
     PromptValidationError,
     near_names,
 )
-from foldline.prompts.layout.blocks import SegmentKind
+from foldline.prompts.forms.segments import SegmentKind
 from foldline.prompts.layout.rendering import RenderPass, without_arguments
 from foldline.prompts.sections.chapter import Chapter
 from foldline.prompts.sections.intent import IntentQuery
@@ -25,7 +25,7 @@ from foldline.prompts.thread import Thread, ThreadSource
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from foldline.prompts.forms.binding import Bindings
+    from foldline.prompts.layout.binding import Bindings
     from foldline.prompts.layout.tree import Node
     from foldline.prompts.sections.intent import IntentClassifier
     from foldline.prompts.sections.section import Section

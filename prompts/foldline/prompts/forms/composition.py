@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Annotated, ClassVar, Literal, get_args, get_origin
 
 from foldline.prompts.errors import PromptValidationError
-from foldline.prompts.forms.field_forms import Unresolved
+from foldline.prompts.forms.annotations import Unresolved
 from foldline.prompts.forms.fields import plain, union_members
 from foldline.prompts.forms.forms import (
     CALLED,
