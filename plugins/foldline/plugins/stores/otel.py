@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from foldline.prompts.errors import PromptConfigurationError, VisibilityExpansionRequired
+from foldline.prompts.forms.json_values import to_json
 from foldline.prompts.runtime.events import (
     Event,
     Listener,
@@ -25,7 +26,6 @@ from foldline.prompts.runtime.events import (
     PromptStopped,
     ToolInvoked,
 )
-from foldline.prompts.tool_calls import to_json
 
 if TYPE_CHECKING:
     from datetime import datetime

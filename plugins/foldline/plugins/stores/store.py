@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, Self, Unpack
 
-    from foldline.prompts.runtime.events import Event, EventBus
+    from foldline.prompts.bus import EventBus
+    from foldline.prompts.runtime.events import Event
 
 VARIABLE = "FOLDLINE_STORE"
 _PYPROJECT_BYTES = 2_000_000
