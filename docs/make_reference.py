@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parent.parent
-PACKAGE = ROOT / "prompts" / "foldline" / "prompts"
+PROMPTS = ROOT / "prompts" / "foldline" / "prompts"
+PLUGINS = ROOT / "plugins" / "foldline" / "plugins"
 REFERENCE = ROOT / "docs" / "reference"
 
 # Modules that users meet, in the order in which they do; the others are how it works inside.
@@ -57,7 +58,6 @@ MODULES = (
     "wording",
     "context",
     "cache.prices",
-    "otel",
     "deadline",
     "dataclasses",
     "errors",
@@ -71,12 +71,6 @@ MODULES = (
     "runtime.session",
     "bus",
     "runtime.events",
-    "stores.store",
-    "stores.records",
-    "stores.sqlite_store",
-    "stores.postgres_store",
-    "stores.outbox",
-    "stores.postgres_overrides",
     "runtime.dispatch",
     "runtime.response",
     "adapters.protocol",
@@ -89,11 +83,22 @@ MODULES = (
     "adapters.scripted",
     "adapters.transcript",
 )
+STORES = (
+    "store",
+    "records",
+    "sqlite_store",
+    "postgres_store",
+    "outbox",
+    "postgres_overrides",
+    "otel",
+)
+"""Those of the plugin `foldline.plugins.stores`."""
 
 HEAD = """\
 # Reference
 
-The public names of `foldline.prompts`, by module; [prompts](../prompts.md) shows how to use them.
+The public names of `foldline.prompts` and of its stores, by module; [prompts](../prompts.md)
+shows how to use them.
 """
 CONTENTS = """
 ```{toctree}
@@ -112,23 +117,24 @@ _ITEM = re.compile(r"^ {4}(\S[^:\n]*): ", re.MULTILINE)
 def pages() -> Iterator[tuple[Path, str]]:
     """Every page with its text."""
     lines = [HEAD]
-    for name in MODULES:
-        source = PACKAGE / f"{name.replace('.', '/')}.py"
+    modules = [(PROMPTS, name) for name in MODULES] + [(PLUGINS, f"stores.{n}") for n in STORES]
+    for package, name in modules:
+        source = package / f"{name.replace('.', '/')}.py"
         tree = ast.parse(source.read_text(encoding="utf-8"))
         first = (ast.get_docstring(tree) or "").partition("\n\n")[0].replace("\n", " ")
-        lines.append(f"- [`foldline.prompts.{name}`]({name}.md): {first}")
-        yield REFERENCE / f"{name}.md", page(name, tree)
+        lines.append(f"- [`foldline.{package.name}.{name}`]({name}.md): {first}")
+        yield REFERENCE / f"{name}.md", page(package, name, tree)
     yield REFERENCE / "README.md", "\n".join([*lines, CONTENTS])
 
 
-def page(name: str, tree: ast.Module) -> str:
+def page(package: Path, name: str, tree: ast.Module) -> str:
     """One module: what it exports, in that order."""
-    parts = [f"# foldline.prompts.{name}", prose(ast.get_docstring(tree) or "")]
+    parts = [f"# foldline.{package.name}.{name}", prose(ast.get_docstring(tree) or "")]
     definitions: dict[str, Definition] = {
         node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))
     }
     values = dict(documented(tree.body))
-    for exported in exports(name, tree):
+    for exported in exports(package, name, tree):
         definition = definitions.get(exported)
         if isinstance(definition, ast.ClassDef):
             parts += of_class(definition)
@@ -139,21 +145,23 @@ def page(name: str, tree: ast.Module) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def exports(name: str, tree: ast.Module) -> list[str]:
+def exports(package: Path, name: str, tree: ast.Module) -> list[str]:
     """The public names of a module: its `__all__`, or what packages export of it."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return list(ast.literal_eval(node.value))
     folder, _, module = name.rpartition(".")
-    tables = (tables_of(PACKAGE), name), (tables_of(PACKAGE / folder), module)
-    return sorted({exported for table, key in tables for exported in table.get(key, ())})
+    tables = [(package, name), (package / folder, module)]
+    tables += [(PROMPTS / other, f".{name}") for other in ("runtime", "adapters")]
+    return sorted({exported for at, key in tables for exported in tables_of(at).get(key, ())})
 
 
 @functools.cache
 def tables_of(package: Path) -> dict[str, tuple[str, ...]]:
     """The names that a package exports, by module."""
     source = package / "__init__.py"
-    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+    text = source.read_text(encoding="utf-8") if source.exists() else ""
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "exports":
             table: dict[str, tuple[str, ...]] = ast.literal_eval(node.args[1])
             return table
@@ -236,7 +244,7 @@ def constructed() -> dict[str, ast.ClassDef]:
     """The classes whose constructors are made from their fields, by name."""
     return {
         node.name: node
-        for source in sorted(PACKAGE.rglob("*.py"))
+        for source in sorted(PROMPTS.rglob("*.py"))
         for node in ast.parse(source.read_text(encoding="utf-8")).body
         if isinstance(node, ast.ClassDef) and is_constructed(node)
     }
