@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.agent.cli import EXAMPLES, GROUPS, add_verbs
+from foldline.agent.cli import EXAMPLES, Listing, add_verbs
 from foldline.agent.exit_statuses import STATUSES
 from foldline.agent.refusals import TRACEBACK
 
@@ -49,14 +49,14 @@ def page() -> str:
         "an error is then one object,",
         "{\\(dqerror\\(dq: {\\(dqkind\\(dq: \\(dq...\\(dq, \\(dqmessage\\(dq: \\(dq...\\(dq}}.",
     ]
-    for name, verb in verbs().items():
-        if name in GROUPS:
-            lines.append(f".SH {roff(GROUPS[name]).upper()}")
-        # A list of choices is a word that no line can be filled with.
-        lines += [f".SS {roff(name)}", ".ad l", f"\\fB{roff(usage(verb))}\\fR", ".ad b", ".PP"]
-        lines.append(roff(description(verb)))
-        for action, meaning in arguments(verb):
-            lines += [".TP", _title(action), roff(meaning)]
+    for heading, parsers in verbs().items():
+        lines.append(f".SH {roff(heading).upper()}")
+        for name, verb in parsers.items():
+            # A list of choices is a word that no line can be filled with.
+            lines += [f".SS {roff(name)}", ".ad l", f"\\fB{roff(usage(verb))}\\fR", ".ad b", ".PP"]
+            lines.append(roff(description(verb)))
+            for action, meaning in arguments(verb):
+                lines += [".TP", _title(action), roff(meaning)]
     lines.append(".SH EXIT STATUS")
     for status, meaning in STATUSES.items():
         lines += [".TP", f"\\fB{status}\\fR", roff(meaning)]
@@ -71,25 +71,26 @@ def page() -> str:
 def site_page() -> str:
     """The verbs as a page of the site."""
     lines = ["# The command line", "", "`foldline help VERB` has the same in the terminal.", ""]
-    for name, verb in verbs().items():
-        if name in GROUPS:
-            lines += [f"## {GROUPS[name]}", ""]
-        lines += [f"### foldline {name}", "", description(verb), ""]
-        lines += ["```text", usage(verb), "```", "", "| argument | meaning |", "|---|---|"]
-        for action, meaning in arguments(verb):
-            names = ", ".join(action.option_strings) or str(action.metavar or action.dest)
-            takes = bool(action.option_strings) and action.nargs != 0 and not action.choices
-            title = f"`{names} {action.metavar or action.dest.upper()}`" if takes else f"`{names}`"
-            lines.append(f"| {_cell(title)} | {_cell(meaning)} |")
-        lines.append("")
+    for heading, parsers in verbs().items():
+        lines += [f"## {heading}", ""]
+        for name, verb in parsers.items():
+            lines += [f"### foldline {name}", "", description(verb), ""]
+            lines += ["```text", usage(verb), "```", "", "| argument | meaning |", "|---|---|"]
+            for action, meaning in arguments(verb):
+                lines.append(f"| `{_cell(_names(action))}` | {_cell(meaning)} |")
+            lines.append("")
     return "\n".join(lines)
 
 
-def verbs() -> dict[str, argparse.ArgumentParser]:
-    """The parser of each verb, in the order of the help."""
+def verbs() -> dict[str, dict[str, argparse.ArgumentParser]]:
+    """The parsers by heading and verb, in the order of the help."""
     parsers = argparse.ArgumentParser(prog="foldline").add_subparsers(prog="foldline")
-    add_verbs(parsers)
-    return dict(parsers.choices)
+    listing = Listing(parsers)
+    add_verbs(listing)
+    return {
+        heading: {name: parsers.choices[name] for name, _ in rows}
+        for heading, rows in listing.rows.items()
+    }
 
 
 def usage(verb: argparse.ArgumentParser) -> str:
@@ -121,6 +122,12 @@ def _title(action: argparse.Action) -> str:
     if not action.option_strings:
         return f"\\fI{roff(str(action.metavar or action.dest))}\\fR"
     return ", ".join(f"\\fB{roff(option)}\\fR" for option in action.option_strings) + takes
+
+
+def _names(action: argparse.Action) -> str:
+    names = ", ".join(action.option_strings) or str(action.metavar or action.dest)
+    takes = bool(action.option_strings) and action.nargs != 0 and not action.choices
+    return f"{names} {action.metavar or action.dest.upper()}" if takes else names
 
 
 def _cell(text: str) -> str:

@@ -14,9 +14,10 @@ import pytest
 from foldline.agent import cli
 from foldline.agent.cli import main
 from foldline.agent.refusals import report
-from foldline.ide.operations import MODULES, OPERATIONS
+from foldline.ide.operations import MODULES
 
-OPERATION_VERBS = [one.verb for one in OPERATIONS if one.verb and one.verb not in cli.VERBS]
+from .verbs import PLUGIN_VERBS, VERB_MODULES
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code_reviewer"
 
 
@@ -126,14 +127,14 @@ LATER = {
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("verb", [*filter(None, cli.VERBS), *OPERATION_VERBS])
+@pytest.mark.parametrize("verb", VERB_MODULES)
 def test_a_verb_loads_the_module_of_no_other(verb: str) -> None:
     loaded = loaded_by(verb, "--help")
-    modules = {f"foldline.agent.{module}" for module in cli.VERBS.values()}
-    expected = {f"foldline.agent.{cli.VERBS.get(verb, cli.VERBS[None])}"}
-    # It is an operation that a model may answer.
-    expected |= {"foldline.agent.code"} if verb == "context" else set()
-    assert loaded & modules == expected
+    expected = {VERB_MODULES[verb]}
+    if verb == "context" or verb in PLUGIN_VERBS:
+        # It may be answered by a model as operations are, or is looked for among them first.
+        expected.add("foldline.agent.code")
+    assert loaded & set(VERB_MODULES.values()) == expected
     assert not loaded & LATER
 
 
@@ -188,11 +189,11 @@ def shown(*words: str) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize("verb", [*filter(None, cli.VERBS), *OPERATION_VERBS])
+@pytest.mark.parametrize("verb", VERB_MODULES)
 def test_the_parser_of_one_verb_is_the_one_among_all(verb: str) -> None:
     parser = argparse.ArgumentParser(prog="foldline")
     verbs = parser.add_subparsers(metavar="COMMAND", required=True)
-    cli.add_verbs(verbs)
+    cli.add_verbs(cli.Listing(verbs))
     assert shown(verb, "--help") == verbs.choices[verb].format_help()
 
 
@@ -200,10 +201,12 @@ def test_the_parser_of_one_verb_is_the_one_among_all(verb: str) -> None:
 def test_help_lists_every_verb_in_its_group(words: tuple[str, ...]) -> None:
     text = shown(*words)
     assert text.startswith("usage: foldline [-h] [--version] COMMAND ...")
-    for verb in [*filter(None, cli.VERBS), *OPERATION_VERBS]:
+    for verb in VERB_MODULES:
         assert f"\n  {verb} " in text
-    for first, title in cli.GROUPS.items():
-        assert f"\n{title}:\n  {first} " in text
+    for heading in cli.HEADINGS:
+        assert f"\n{heading}:\n  " in text
+    prompts = text.partition("Prompts:")[2].partition("Code:")[0]
+    assert {"adopt", "runs"} <= set(prompts.split())
 
 
 def test_nothing_shows_the_help_and_fails(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from foldline.agent import cli
 from foldline.agent.exit_statuses import STATUSES
-from foldline.ide.operations import OPERATIONS
+
+from .verbs import VERB_MODULES
 
 DOCS = Path(__file__).parents[2] / "docs"
 MACROS = {".ad", ".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".I", ".nf", ".fi", '.\\"'}
@@ -36,8 +37,7 @@ def test_the_manual_is_as_fresh_as_the_parsers(making: ModuleType) -> None:
 
 def test_the_manual_has_every_verb_and_status(making: ModuleType) -> None:
     page = making.page()
-    verbs = [*filter(None, cli.VERBS), *(one.verb for one in OPERATIONS if one.verb)]
-    for verb in verbs:
+    for verb in VERB_MODULES:
         assert f"\n.SS {making.roff(verb)}\n" in page
     for status in STATUSES:
         assert f"\\fB{status}\\fR\n" in page
@@ -46,7 +46,7 @@ def test_the_manual_has_every_verb_and_status(making: ModuleType) -> None:
 def test_every_argument_says_what_it_means() -> None:
     parser = argparse.ArgumentParser(prog="foldline")
     verbs = parser.add_subparsers()
-    cli.add_verbs(verbs)
+    cli.add_verbs(cli.Listing(verbs))
     for name, verb in verbs.choices.items():
         silent = [action.dest for action in verb._actions if not action.help]
         assert not silent, f"`foldline {name}` says nothing about {silent}"

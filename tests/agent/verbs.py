@@ -8,8 +8,21 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from unittest.mock import patch
 
-from foldline.agent.cli import main
+from foldline.agent.cli import VERBS, main
+from foldline.ide.operations import OPERATIONS
+from foldline.ide.plugins import plugins
 
+PLUGIN_VERBS = {part.name: part.module for part in plugins().parts(lambda plugin: plugin.verbs)}
+# The module of each verb: the house's, those that operations share, and plugins'.
+VERB_MODULES = {
+    **{verb: f"foldline.agent.{module}" for verb, module in VERBS.items() if verb},
+    **{
+        operation.verb: f"foldline.agent.{VERBS[None]}"
+        for operation in OPERATIONS
+        if operation.verb and operation.verb not in VERBS
+    },
+    **PLUGIN_VERBS,
+}
 # What decides on styles and widths; a test says which of them are set.
 STYLING = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLORTERM", "TERM"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.agent.cli import add_verbs
+from foldline.agent.cli import Listing, add_verbs
 
 from .reading import CODE, Page, problems, slugs
 
@@ -57,7 +57,7 @@ def page(name: str) -> Page:
 @cache
 def sources() -> str:
     """What ships, and the names of all files."""
-    tops = ("prompts", "backends", "server", "editors", "release", "examples")
+    tops = ("prompts", "backends", "server", "plugins", "editors", "release", "examples")
     files = [file for top in tops for file in (ROOT / top).rglob("*")]
     files += [
         ROOT / "pyproject.toml",
@@ -83,7 +83,7 @@ def words() -> set[str]:
 def options() -> dict[str, set[str]]:
     parser = argparse.ArgumentParser(prog="foldline")
     verbs = parser.add_subparsers()
-    add_verbs(verbs)
+    add_verbs(Listing(verbs))
     found = {name: set(verb._option_string_actions) for name, verb in verbs.choices.items()}
     return {**found, "help": set()}
 

@@ -179,33 +179,33 @@ def _parser(first: str | None) -> tuple[ArgumentParser, _SubParsersAction[Any]]:
     verbs = parser.add_subparsers(
         prog="foldline", metavar="COMMAND", required=True, help=argparse.SUPPRESS
     )
-    listing = _Listing(verbs)
+    listing = Listing(verbs)
     add_verbs(listing, first)
     parser.epilog = listing.text()
     return parser, verbs
 
 
-class _Listing:
+class Listing:
     """Adds verbs, and lists them below headings for the help."""
 
     def __init__(self, verbs: Verbs) -> None:
         self._verbs = verbs
-        self._rows: dict[str, list[tuple[str, str]]] = {}
+        self.rows: dict[str, list[tuple[str, str]]] = {}
         self.heading = ""
 
     def add_parser(self, name: str, *, help: str, description: str) -> ArgumentParser:  # noqa: A002
-        self._rows.setdefault(self.heading, []).append((name, help))
+        self.rows.setdefault(self.heading, []).append((name, help))
         return self._verbs.add_parser(name, help=help, description=description)
 
     def text(self) -> str:
-        width = max(len(name) for rows in self._rows.values() for name, _ in rows)
+        width = max(len(name) for rows in self.rows.values() for name, _ in rows)
         lines = []
-        for heading, rows in self._rows.items():
+        for heading, rows in self.rows.items():
             lines += ["", f"{heading}:", *(f"  {name:{width}}  {what}" for name, what in rows)]
         return "\n".join([*lines[1:], "", EXAMPLES])
 
 
-def add_verbs(verbs: _Listing, first: str | None = None) -> None:
+def add_verbs(verbs: Listing, first: str | None = None) -> None:
     """Add the parser of the verb `first`.
 
     Where there is no such verb, the help or an error lists all of them, so that all are added.
@@ -222,7 +222,7 @@ def add_verbs(verbs: _Listing, first: str | None = None) -> None:
         _add_plugins(verbs)
 
 
-def _add_plugins(verbs: _Listing, first: str | None = None) -> bool:
+def _add_plugins(verbs: Listing, first: str | None = None) -> bool:
     """Add the plugins' verbs, or the one called `first`; True if there are any."""
     from foldline.ide.plugins import plugins
 

@@ -95,7 +95,8 @@ class Plugin:
         verbs: By verb of the command line; each has `register(verbs)`.
         heading: The verbs' heading in the help.
         commands: By name of the language server's command; as those of `foldline.server.commands`.
-        transports: By option of `foldline mcp`; each serves in place of standard input and output.
+        transports: By option of `foldline mcp`; each has `add_options(parser)` and
+            `serve(options)`, which, if it's given, serves in place of stdio and returns True.
         clients: A file with the rules of more clients of instruction files, as `clients.toml`.
     """
 
