@@ -155,6 +155,16 @@ async def test_a_section_is_marked_and_unmarked_where_the_cursor_is(
     assert edits[1].range == types.Range(types.Position(4, 0), types.Position(5, 0))
 
 
+async def test_an_instruction_file_is_no_module_whatever_its_text(
+    connect: Connect, tmp_path: Path
+) -> None:
+    text = '# Rules\nASK = "Write a letter to {name}, and be brief."\n'
+    editor = await connect(tmp_path, like="neovim")
+    (tmp_path / "AGENTS.md").write_text(text, encoding="utf-8")
+    actions = await editor.actions(editor.open("AGENTS.md", text), 1)
+    assert [action.title for action in actions] == ["Fold Rules…"]
+
+
 async def test_a_client_with_snippets_gets_the_summary_as_a_placeholder(
     connect: Connect, tmp_path: Path
 ) -> None:

@@ -1,6 +1,17 @@
 """What adopting brings: its verb, its command, and the code action of a text."""
 
-from foldline.ide.plugins import Plugin
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from foldline.ide.plugins import Action, Plugin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from foldline.ide.snapshot import Snapshot
+
+COMMAND = "foldline.server.prompt.adopt"
 
 
 class Adopt(Plugin):
@@ -8,4 +19,15 @@ class Adopt(Plugin):
 
     heading = "Prompts"
     verbs = {"adopt": "foldline.plugins.adopt.verb"}
-    commands = {"foldline.server.prompt.adopt": "foldline.plugins.adopt.command"}
+    commands = {COMMAND: "foldline.plugins.adopt.command"}
+
+    def actions(self, document: Snapshot, start: int, end: int) -> Iterator[Action]:
+        """Yield the adoption of each text of a module under the cursor that can be a prompt."""
+        if not document.source.is_module:
+            return
+        from foldline.plugins.adopt.find import candidates_at
+
+        for candidate in candidates_at(document.analysis.text, start, end):
+            title = f"Adopt {candidate.name} as a prompt"
+            arguments = {"uri": document.uri, "name": candidate.name, "apply": True}
+            yield Action(title, command=COMMAND, arguments=arguments)

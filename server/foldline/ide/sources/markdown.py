@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from foldline.ide.snapshot import OpenDocument
     from foldline.ide.sources.source import Action, Known
     from foldline.ide.workspace import Result
-    from foldline.plugins.instructions.fold import Mark
     from foldline.plugins.instructions.mentions import Mention
 
 log = logging.getLogger(__name__)
@@ -238,12 +237,6 @@ class MarkdownSource(PromptSource):
         from foldline.ide.instructions.checks import diagnostics
 
         return diagnostics(self.file, self.document.path, snapshot.folder, known(self.file))
-
-    def marks(self, offset: int) -> Sequence[Mark]:
-        from foldline.plugins.instructions.fold import mark_at
-
-        mark = mark_at(self.file, offset)
-        return () if mark is None else (mark,)
 
     def look_around(self) -> Around:
         from foldline.ide.instructions.checks import look_around

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from foldline.ide.render.static import PromptTokens
     from foldline.ide.snapshot import Snapshot
     from foldline.ide.workspace import Result, Workspace
-    from foldline.plugins.instructions.fold import Mark
     from foldline.plugins.instructions.mentions import Mention
 
     Action = Mapping[str, Any]
@@ -59,6 +58,7 @@ class PromptSource(ABC):
         name: The variable that holds the prompt, or the file's name; None if no prompt is found
             without executing the document.
         trust_needed: Rendering it executes code of the workspace.
+        is_module: It's Python, and has other things than prompts in it.
         completes_in_parts: Names are completed a folder at a time, and up to a number.
     """
 
@@ -67,6 +67,7 @@ class PromptSource(ABC):
     mode: RenderMode = RenderMode()
     name: str | None = None
     trust_needed: ClassVar[bool]
+    is_module: ClassVar[bool] = False
     completes_in_parts: ClassVar[bool] = False
 
     # The name of the prompt that is meant. The prompt as a view shows it: a block equal to one of
@@ -104,9 +105,6 @@ class PromptSource(ABC):
     def mentions(self, snapshot: Snapshot) -> Iterable[tuple[Mention, Span | SourceSpan]]: ...
     @abstractmethod
     def diagnostics(self, snapshot: Snapshot, known: Known) -> Sequence[Diagnostic]: ...
-
-    def marks(self, offset: int) -> Sequence[Mark] | None:
-        return None
 
     def look_around(self) -> Around | None:
         return None

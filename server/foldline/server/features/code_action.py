@@ -1,12 +1,13 @@
 """`textDocument/codeAction`: commands for the prompt or section under the cursor.
 
 What concerns the prompt or section under the cursor is a refactoring, which editors offer with
-their quick fixes; so is the adoption of a text as a prompt. All else is a source action, so that
-no editor draws a light bulb for it.
+their quick fixes; so is what plugins offer, unless they call it a fix. All else is a source action,
+so that no editor draws a light bulb for it.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import (
@@ -19,10 +20,10 @@ from lsprotocol.types import (
     SnippetTextEdit,
     StringValue,
     TextDocumentEdit,
-    TextEdit,
     WorkspaceEdit,
 )
 
+from foldline.ide.plugins import Plugin, plugins
 from foldline.ide.resolve import range_in
 from foldline.ide.uris import local_path
 from foldline.server.commands import show
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from lsprotocol.types import CodeActionParams
 
     from foldline.ide.analysis.model import Span, StaticPrompt, StaticSection
-    from foldline.plugins.instructions.fold import Mark
+    from foldline.ide.plugins import Action
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
@@ -49,7 +50,6 @@ OPTIONS = CodeActionOptions(
 CLIENT_PREVIEW = "foldline.preview"
 CLIENT_OPEN_SECTION = "foldline.openSection"
 CLIENT_CLOSE_SECTION = "foldline.closeSection"
-SUMMARY = "what it tells"
 CLIENT_OUTLINE = "foldline.outline"
 
 
@@ -69,12 +69,12 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
         actions: list[CodeAction] = []
         if wants(CodeActionKind.QuickFix):
             actions += quick_fixes(ls, snapshot, start, end)
-        if (marks := snapshot.source.marks(start)) is not None:
-            of_marks = (_of_mark(ls, snapshot, mark) for mark in marks)
-            return [*actions, *(action for action in of_marks if wants(action.kind or ""))]
-        if wants(CodeActionKind.RefactorRewrite):
-            actions += _adoptions(snapshot, start, end)
-        if not (wants(KIND) or wants(KIND_HERE)) or local_path(params.text_document.uri) is None:
+        if wants(CodeActionKind.QuickFix) or wants(CodeActionKind.RefactorRewrite):
+            answers = plugins().ask(Plugin.actions, snapshot, start, end)
+            brought = [_brought(ls, snapshot, one) for answer in answers for one in answer]
+            actions += [action for action in brought if wants(action.kind or "")]
+        is_file = local_path(params.text_document.uri) is not None
+        if not (snapshot.source.is_module and is_file and (wants(KIND) or wants(KIND_HERE))):
             return actions
         for command, is_here in _offers(ls, snapshot, start, end):
             # A client that wants source actions gets all of them as such; one that wants all
@@ -88,35 +88,29 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
     return await with_snapshot(ls, params.text_document.uri, query) or []
 
 
-def _of_mark(ls: FoldlineServer, snapshot: LspSnapshot, mark: Mark) -> CodeAction:
-    """Return the code action of a mark, with a field for the summary where editors have them.
-
-    The summary is a person's. Only a section that looks like reference is offered with the quick
-    fixes, for which editors show a light bulb; the others are refactorings.
-    """
+def _brought(ls: FoldlineServer, snapshot: LspSnapshot, action: Action) -> CodeAction:
+    """Return a plugin's action, with a field for what the user writes where editors have them."""
+    kind = CodeActionKind.QuickFix if action.fix else CodeActionKind.RefactorRewrite
+    command = edit = None
+    if action.command:
+        command = Command(action.title, action.command, arguments=[action.arguments or {}])
+    if action.changes:
+        edit = snapshot.edit(action.changes)
     workspace = ls.client_capabilities.workspace
-    edits = workspace.workspace_edit if workspace is not None else None
-    snippets = bool(edits and edits.snippet_edit_support and edits.document_changes)
-    kind = CodeActionKind.QuickFix if mark.suggested else CodeActionKind.RefactorRewrite
-    text = mark.text.format(f"${{1:{SUMMARY}}}" if snippets else SUMMARY)
-    marked = snapshot.range(mark.place)
-    change = WorkspaceEdit(changes={snapshot.uri: [TextEdit(marked, text)]})
-    if snippets:
+    support = workspace.workspace_edit if workspace is not None else None
+    if action.field and support and support.snippet_edit_support and support.document_changes:
+        snippets = [
+            SnippetTextEdit(snapshot.range(one.place), _snippet(one.text, action.field))
+            for one in action.changes
+        ]
         version = OptionalVersionedTextDocumentIdentifier(snapshot.uri, snapshot.version)
-        edit = SnippetTextEdit(marked, StringValue(text))
-        change = WorkspaceEdit(document_changes=[TextDocumentEdit(version, [edit])])
-    return CodeAction(mark.title, kind, edit=change)
+        edit = WorkspaceEdit(document_changes=[TextDocumentEdit(version, snippets)])
+    return CodeAction(action.title, kind, edit=edit, command=command)
 
 
-def _adoptions(snapshot: LspSnapshot, start: int, end: int) -> Iterator[CodeAction]:
-    """Yield the adoption of each text under the cursor that can be a prompt."""
-    from foldline.plugins.adopt.find import candidates_at
-
-    for candidate in candidates_at(snapshot.analysis.text, start, end):
-        title = f"Adopt {candidate.name} as a prompt"
-        arguments = {"uri": snapshot.uri, "name": candidate.name, "apply": True}
-        command = Command(title, "foldline.server.prompt.adopt", arguments=[arguments])
-        yield CodeAction(title, CodeActionKind.RefactorRewrite, command=command)
+def _snippet(text: str, field: str) -> StringValue:
+    plain, shown = (re.sub(r"[\\$}]", r"\\\g<0>", part) for part in (text, field))
+    return StringValue(plain.replace(shown, f"${{1:{shown}}}", 1))
 
 
 def _offers(
