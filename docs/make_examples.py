@@ -80,7 +80,7 @@ NOT_TYPED = {
 ELSEWHERE = {
     "docs/adapters.md": "tests/prompts/adapters/test_docs.py, which has providers that answer",
     "docs/02-first-prompt.md": "the same: it sends the prompt to a provider",
-    "docs/04-adopt.md": "tests/ide/adopt/test_adopting_page.py: a template, and what becomes of it",
+    "docs/04-adopt.md": "tests/plugins/adopt/test_adopting_page.py: a template and its module",
 }
 
 _BLOCK = re.compile(

@@ -2,8 +2,8 @@
 
     uv run --group corpus python -m tests.benchmarks.adopt_corpus [--mirrors DIR] [--write] [WORD…]
 
-`tests/ide/adopt/corpus.jsonl` has the prompts by address, their shape, who fills them in, and what
-is expected of `foldline adopt`. The projects are fetched once from GitHub, or read from bare
+`tests/plugins/adopt/corpus.jsonl` has the prompts by address, their shape, who fills them in, and
+what is expected of `foldline adopt`. The projects are fetched once from GitHub, or read from bare
 mirrors `DIR/OWNER+NAME`. Each prompt is rendered by its project's means (`prompt_sources.py`) and
 as adopted, for seven values of each field. `--write` puts the table into ADOPTING.md; a word
 selects the prompts whose address or shape has it. The exit status is 1 if one isn't as expected.
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 ROOT = Path(__file__).parents[2]
-CORPUS = ROOT / "tests" / "ide" / "adopt" / "corpus.jsonl"
+CORPUS = ROOT / "tests" / "plugins" / "adopt" / "corpus.jsonl"
 PAGE = ROOT / "tests" / "benchmarks" / "ADOPTING.md"
 BEGIN, END = "<!-- corpus -->", "<!-- /corpus -->"
 VALUES = (

@@ -10,14 +10,14 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from .conftest import served
+from ...server.conftest import served
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .conftest import Connect, Editor
+    from ...server.conftest import Connect, Editor
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.asyncio(loop_scope="module")]
 
 SOURCE = """\
 import os

@@ -12,7 +12,7 @@ import pytest
 
 from foldline.agent.cli import main
 
-from .verbs import foldline
+from ...agent.verbs import foldline
 
 if TYPE_CHECKING:
     from pathlib import Path
