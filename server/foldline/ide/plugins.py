@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from foldline.backends import SmartFileAccess
-    from foldline.backends.models import References
+    from foldline.backends.models import NamedIn, References
     from foldline.ide.analysis.model import SourceSpan, Span
     from foldline.ide.checks.diagnostic import Change, Diagnostic
     from foldline.ide.features.completion import Completion
@@ -89,7 +89,7 @@ class Plugin:
     """What a package adds to foldline; a part that it doesn't have is left as it is here.
 
     Modules are named, and imported when they're used. A `Snapshot` is a document at one
-    moment: its `text`, `analysis.module.prompts`, `folder` and `options`.
+    moment: its `text`, `analysis.module.prompts`, `instructions`, `folder` and `options`.
 
     Attributes:
         verbs: By verb of the command line; each has `register(verbs)`.
@@ -133,7 +133,7 @@ class Plugin:
         return ()
 
     def completions(self, document: Snapshot, offset: int) -> Iterable[Completion]:
-        """Yield what may stand at an offset."""
+        """Yield what completes the text before an offset."""
         return ()
 
     def actions(self, document: Snapshot, start: int, end: int) -> Iterable[Action]:
@@ -142,9 +142,9 @@ class Plugin:
 
     def named(
         self, access: SmartFileAccess, references: References, texts: list[str], modules: list[str]
-    ) -> References:
-        """Return references with the places in these Markdown files and modules that name them."""
-        return references
+    ) -> Iterable[NamedIn]:
+        """Yield the places in these Markdown files and modules that name what is referred to."""
+        return ()
 
 
 class Plugins:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.project import Project
     from foldline.ide.config import PromptOptions
     from foldline.ide.folder import Folder
+    from foldline.ide.instructions.document import InstructionFile
     from foldline.ide.sources.source import PromptSource
     from foldline.ide.token_counter import TokenCounter
 
@@ -35,6 +36,7 @@ class Snapshot:
         uri: The URI in the client's request.
         open_document: The client's; None where the disk's text holds.
         source: What features ask of it; an instruction file has no code to analyse.
+        instructions: The document as a file that instructs agents; None for code.
     """
 
     uri: str
@@ -42,6 +44,7 @@ class Snapshot:
     analysis: ModuleAnalysis
     folder: Folder
     source: PromptSource
+    instructions: InstructionFile | None
 
     @property
     def text(self) -> str:

@@ -57,6 +57,7 @@ class LspSnapshot(Snapshot):
             snapshot.analysis,
             snapshot.folder,
             snapshot.source,
+            snapshot.instructions,
             encoding,
             _index_of(snapshot, encoding),
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.errors import PathError
@@ -25,25 +24,21 @@ if TYPE_CHECKING:
 _MOST_FILES = 50
 
 
-def with_mentions(
+def named(
     access: SmartFileAccess, found: References, texts: Iterable[str], modules: Iterable[str]
-) -> References:
-    """Return references with the places in instruction files and prompts that name the same.
+) -> Iterator[NamedIn]:
+    """Yield the places in instruction files and prompts that name what is referred to.
 
     They are among these texts and modules. They are no uses: nothing else counts them. Names that
     may mean another definition are left out.
     """
     root = access.file_backend.root
     files = [path for path in texts if instructs(root / path, root)]
-    code = [path for path in sorted(modules) if path.endswith(".py")]
+    code = [path for path in modules if path.endswith(".py")]
     word, backend = found.name.rpartition(".")[2], access.file_backend
-    places = (
-        span
-        for paths, read in ((files, _in_file), (code, _in_prompts))
-        for path in paths[:_MOST_FILES]
-        for span in _meant(access, found, path, [*read(backend, path, word)])
-    )
-    return replace(found, named=tuple(places))
+    for paths, read in ((files, _in_file), (code, _in_prompts)):
+        for path in paths[:_MOST_FILES]:
+            yield from _meant(access, found, path, [*read(backend, path, word)])
 
 
 def _in_file(files: FileBackend, path: str, word: str) -> Iterator[tuple[Mention, NamedIn]]:

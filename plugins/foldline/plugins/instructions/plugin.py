@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from foldline.ide.plugins import Action, Plugin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from foldline.backends import SmartFileAccess
+    from foldline.backends.models import NamedIn, References
+    from foldline.ide.features.completion import Completion
     from foldline.ide.snapshot import Snapshot
 
 SUMMARY = "what it tells"
@@ -25,21 +28,34 @@ class Instructions(Plugin):
     }
     commands = {"foldline.server.instructions.stack": "foldline.plugins.instructions.stack_command"}
 
+    # What answers is loaded with the first question: most sessions ask none.
+
     def actions(self, document: Snapshot, start: int, end: int) -> Iterator[Action]:
         """Yield what folds or unfolds the section under the cursor.
 
         Only for a section that looks like reference, editors show a light bulb.
         """
-        if document.source.is_module:
+        if document.instructions is None:
             return
         from foldline.ide.analysis.model import SourceSpan
         from foldline.ide.checks.diagnostic import Change
-        from foldline.ide.sources.markdown import MarkdownSource
         from foldline.plugins.instructions.fold import mark_at
 
-        source = document.source
-        mark = mark_at(source.file, start) if isinstance(source, MarkdownSource) else None
-        if mark is not None:
+        if (mark := mark_at(document.instructions, start)) is not None:
             place = SourceSpan(document.analysis.file, *mark.place)
             change = Change(place, mark.text.format(SUMMARY))
             yield Action(mark.title, (change,), fix=mark.suggested, field=SUMMARY)
+
+    def completions(self, document: Snapshot, offset: int) -> Iterable[Completion]:
+        if document.instructions is None:
+            return ()
+        from foldline.plugins.instructions.targets import propose
+
+        return propose(document.folder.access, document.instructions, offset)
+
+    def named(
+        self, access: SmartFileAccess, references: References, texts: list[str], modules: list[str]
+    ) -> Iterable[NamedIn]:
+        from foldline.plugins.instructions.named import named
+
+        return named(access, references, texts, modules)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
+from itertools import chain
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +16,7 @@ from foldline.ide.operations import code_call_hierarchy, code_definition, code_i
 from foldline.ide.operations.arguments import Budget, ListPage, PositionArguments, Seconds
 from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, run_query
 from foldline.ide.operations.symbol_operation import AtSymbol
+from foldline.ide.plugins import Plugin, plugins
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -94,10 +97,9 @@ async def _with_mentions(access: SmartFileAccess, found: References, since: floa
     modules &= index.last_holding(word) if modules else modules
     if not texts and not modules:
         return found
-    # It loads the analysis of prompts.
-    from foldline.plugins.instructions.named import with_mentions
-
-    return with_mentions(access, found, texts, modules)
+    # These load the analysis of prompts.
+    named = plugins().ask(Plugin.named, access, found, texts, sorted(modules))
+    return replace(found, named=tuple(chain.from_iterable(named)))
 
 
 def _format(found: References | AtSymbol[Any], arguments: Arguments) -> Sequence[Line | Code]:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from foldline.ide.checks import Diagnostic
-    from foldline.ide.features.completion import Completion
     from foldline.ide.features.hover import Hover, Inlay, Lens
     from foldline.ide.instructions.checks import Around
     from foldline.ide.instructions.document import InstructionFile, InstructionSection
@@ -178,7 +177,7 @@ class MarkdownSource(PromptSource):
         path, folder = self.document.path, self.workspace.folder(self.document.path)
         analysis = folder.project.without_code(str(path), self.file.text)
         analysis.module = module_of(self.file, str(path))
-        return Snapshot(self.document.uri, opened, analysis, folder, self)
+        return Snapshot(self.document.uri, opened, analysis, folder, self, self.file)
 
     def _costs(self, snapshot: Snapshot) -> Costs:
         from foldline.ide.instructions.features import costs
@@ -219,11 +218,6 @@ class MarkdownSource(PromptSource):
             if section.number:
                 label = cost_texts.inlay(section.number, costs.blocks[section.key], costs.counter)
                 yield Inlay(section.start, label)
-
-    def completions(self, snapshot: Snapshot, offset: int) -> Sequence[Completion]:
-        from foldline.plugins.instructions.targets import propose
-
-        return propose(snapshot.folder.access, self.file, offset)
 
     def foldings(self, snapshot: Snapshot) -> Sequence[Span]:
         return self.file.foldings

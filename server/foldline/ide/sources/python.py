@@ -169,7 +169,7 @@ class PythonSource(PromptSource):
             analysis = project.analysis(file)
             if analysis is None:
                 return None
-            return query(Snapshot(uri, document, analysis, folder, self))
+            return query(Snapshot(uri, document, analysis, folder, self, None))
 
     def hover(self, snapshot: Snapshot, offset: int) -> Hover | None:
         from foldline.ide.features.hover import hover

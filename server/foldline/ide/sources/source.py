@@ -88,7 +88,7 @@ class PromptSource(ABC):
     @abstractmethod
     async def tokens(self) -> PromptTokens: ...
 
-    # What features ask; None where the document can't be read, or where code folds sections.
+    # What features ask; None where the document can't be read.
     @abstractmethod
     def with_snapshot(self, query: Callable[[Snapshot], Result]) -> Result | None: ...
     @abstractmethod
@@ -98,13 +98,14 @@ class PromptSource(ABC):
     @abstractmethod
     def inlays(self, snapshot: Snapshot) -> Iterable[Inlay]: ...
     @abstractmethod
-    def completions(self, snapshot: Snapshot, offset: int) -> Iterable[Completion]: ...
-    @abstractmethod
     def foldings(self, snapshot: Snapshot) -> Iterable[Span]: ...
     @abstractmethod
     def mentions(self, snapshot: Snapshot) -> Iterable[tuple[Mention, Span | SourceSpan]]: ...
     @abstractmethod
     def diagnostics(self, snapshot: Snapshot, known: Known) -> Sequence[Diagnostic]: ...
+
+    def completions(self, snapshot: Snapshot, offset: int) -> Iterable[Completion]:
+        return ()
 
     def look_around(self) -> Around | None:
         return None

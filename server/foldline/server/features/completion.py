@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import (
@@ -13,6 +14,7 @@ from lsprotocol.types import (
     TextEdit,
 )
 
+from foldline.ide.plugins import Plugin, plugins
 from foldline.server.markup import completion_markup
 from foldline.server.snapshots import with_snapshot
 
@@ -41,7 +43,8 @@ async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList
             CompletionKind.FOLDER: CompletionItemKind.Folder,
             CompletionKind.NAME: CompletionItemKind.Function,
         }
-        source = snapshot.source
+        source, offset = snapshot.source, snapshot.offset(params.position)
+        proposed = plugins().ask(Plugin.completions, snapshot, offset)
         items = [
             CompletionItem(
                 label=item.label,
@@ -54,7 +57,7 @@ async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList
                 sort_text=item.sort or None,
                 text_edit=TextEdit(snapshot.range(item.place), item.text),
             )
-            for item in source.completions(snapshot, snapshot.offset(params.position))
+            for item in chain(source.completions(snapshot, offset), *proposed)
         ]
         return CompletionList(is_incomplete=source.completes_in_parts, items=items)
 
