@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.roles import Role
 from foldline.prompts.sections.chapter import Chapter
-from foldline.prompts.visibility import SectionVisibility
+from foldline.prompts.sections.section import Section
+from foldline.prompts.tool import Tool
+from foldline.prompts.visibility import SectionPath, SectionVisibility
 from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from foldline.prompts.roles import Role
-    from foldline.prompts.sections.section import Section
     from foldline.prompts.template import PromptTemplate
-    from foldline.prompts.tool import Tool
-    from foldline.prompts.visibility import SectionPath
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -16,19 +17,15 @@ from foldline.prompts.errors import (
 from foldline.prompts.forms.segments import SegmentKind
 from foldline.prompts.layout.rendering import RenderPass, without_arguments
 from foldline.prompts.sections.chapter import Chapter
-from foldline.prompts.sections.intent import IntentQuery
-from foldline.prompts.sections.section import with_role
+from foldline.prompts.sections.intent import IntentClassifier, IntentQuery
+from foldline.prompts.sections.section import Section, with_role
 from foldline.prompts.sections.task import EXPANSION
 from foldline.prompts.specialise import type_name
 from foldline.prompts.thread import Thread, ThreadSource
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from foldline.prompts.layout.binding import Bindings
     from foldline.prompts.layout.tree import Node
-    from foldline.prompts.sections.intent import IntentClassifier
-    from foldline.prompts.sections.section import Section
     from foldline.prompts.template import PromptTemplate
 
 OutputT = TypeVar("OutputT")

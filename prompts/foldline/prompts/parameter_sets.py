@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import ModuleType
 
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.specialise import dataclass_of
 from foldline.prompts.template import PromptTemplate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import ModuleType
 
 PREFIX = "preview_"
 DEFAULT = "default"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Generic, NamedTuple, Never, NoReturn
+from typing import TYPE_CHECKING, Generic, NamedTuple, Never, NoReturn, Self
 
 from foldline.prompts import refusals
 from foldline.prompts.disclosure.disclosure import disclosure_param_descriptions, disclosure_tools
 from foldline.prompts.errors import (
+    ErrorHandler,
     PromptConfigurationError,
     PromptValidationError,
     did_you_mean,
@@ -20,20 +22,15 @@ from foldline.prompts.layout.rendering import RenderPass, checked_overrides
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.specialise import field_names, type_name
 from foldline.prompts.template import OutputT_co, PromptTemplate
-from foldline.prompts.visibility import SectionVisibility, session_overrides
+from foldline.prompts.tool import Tool
+from foldline.prompts.visibility import SectionPath, SectionVisibility, session_overrides
+from foldline.prompts.wording import Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from typing import Self
-
     from foldline.prompts.deadline import Deadline
-    from foldline.prompts.errors import ErrorHandler
     from foldline.prompts.expansion import ChaptersExpansionPolicy
     from foldline.prompts.overrides.overrides import OverrideSource
     from foldline.prompts.sections.intent import IntentClassifier
-    from foldline.prompts.tool import Tool
-    from foldline.prompts.visibility import SectionPath
-    from foldline.prompts.wording import Wording
 
 
 class Prompt(Generic[OutputT_co]):

@@ -8,16 +8,13 @@ pytest_plugins = ["foldline.prompts.pytest_plugin"]
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Collection
+from typing import Protocol
 
 import pytest
 
+from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.testing import assert_snapshot
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from foldline.prompts.rendered import RenderedPrompt
 
 __all__ = ["PromptSnapshot", "prompt_snapshot"]
 

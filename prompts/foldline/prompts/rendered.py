@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from foldline.prompts.errors import PromptValidationError
-from foldline.prompts.layout.blocks import messages_of
+from foldline.prompts.layout.blocks import Block, PromptMessage, messages_of
 from foldline.prompts.layout.layout import assemble
-from foldline.prompts.wording import ENGLISH
+from foldline.prompts.tool import Tool
+from foldline.prompts.visibility import SectionPath
+from foldline.prompts.wording import ENGLISH, Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from foldline.prompts.cache.cache_plan import BlockStability, CachePlan, CacheRules
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.descriptor import ChapterDescriptor, PromptDescriptor
-    from foldline.prompts.layout.blocks import Block, PromptMessage
     from foldline.prompts.layout.rendering import RenderPass
     from foldline.prompts.output.structured_output import StructuredOutputConfig
     from foldline.prompts.overrides.overrides import OverrideIssue
-    from foldline.prompts.tool import Tool
-    from foldline.prompts.visibility import SectionPath
-    from foldline.prompts.wording import Wording
 
 OutputT_co = TypeVar("OutputT_co", covariant=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+from collections.abc import Callable, Mapping
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -23,7 +24,6 @@ Given = TypeVar("Given")
 Kept = TypeVar("Kept")
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
     class Argument(Any, Generic[Given, Kept]):  # type: ignore[misc]  # Some checks of protocols see no `__get__`.
         """The type of an argument that is kept as another type than it is given."""

@@ -4,36 +4,33 @@ from __future__ import annotations
 
 import copy
 import typing
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import InitVar
 from typing import TYPE_CHECKING, Generic, Literal, Never
 
 from foldline.prompts import refusals
-from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.errors import ErrorHandler, PromptValidationError
 from foldline.prompts.layout.layout import HeadingFormatter, dotted_heading
-from foldline.prompts.layout.tree import build_plan
+from foldline.prompts.layout.tree import Plan, build_plan
 from foldline.prompts.output.structured_output import declared_output
 from foldline.prompts.roles import Role
 from foldline.prompts.sections.chapter import Chapter
 from foldline.prompts.sections.section import Section, checked_sections, with_role
 from foldline.prompts.specialise import Specialised, argument, with_constructor
+from foldline.prompts.visibility import SectionPath, SectionVisibility
 from foldline.prompts.wording import ENGLISH, Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from typing_extensions import TypeVar
 
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.descriptor import PromptDescriptor
-    from foldline.prompts.errors import ErrorHandler
     from foldline.prompts.expansion import ChapterDecision, ChaptersExpansionPolicy
-    from foldline.prompts.layout.tree import Plan
     from foldline.prompts.overrides.overrides import OverrideIssue, OverrideSource
     from foldline.prompts.prompt import Prompt
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.sections.intent import IntentClassifier
     from foldline.prompts.specialise import Argument
-    from foldline.prompts.visibility import SectionPath, SectionVisibility
 
     # By default, a template has no structured output.
     OutputT_co = TypeVar("OutputT_co", covariant=True, default=None)

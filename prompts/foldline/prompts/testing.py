@@ -18,25 +18,21 @@ Answer questions about foldline.
 from __future__ import annotations
 
 import difflib
+import os
 import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import copy
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import did_you_mean, near_names
+from foldline.prompts.layout.blocks import Block
 from foldline.prompts.parameter_sets import instances, misfit, set_functions
 from foldline.prompts.prompt import Prompt
+from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.visibility import SectionVisibility
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-    from types import ModuleType
-
-    from foldline.prompts.layout.blocks import Block
-    from foldline.prompts.rendered import RenderedPrompt
 
 __all__ = [
     "Snapshot",

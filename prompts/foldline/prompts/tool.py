@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, cast
 
 from foldline.prompts import refusals
-from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.errors import PromptValidationError, ToolValidationError
 from foldline.prompts.forms.fields import declared_fields
 from foldline.prompts.specialise import (
     Specialised,
@@ -19,13 +20,9 @@ from foldline.prompts.specialise import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
-    from typing import Self
-
     from foldline.prompts.bus import EventBus
     from foldline.prompts.context import ContextPolicy, Priority
     from foldline.prompts.deadline import Deadline
-    from foldline.prompts.errors import ToolValidationError
     from foldline.prompts.output.schema import JsonSchema
     from foldline.prompts.specialise import Argument
     from foldline.prompts.visibility import SectionPath

@@ -11,11 +11,10 @@ from foldline.prompts.errors import ToolValidationError
 from foldline.prompts.forms.json_values import json_text, to_json
 from foldline.prompts.forms.values import Mismatch, convert
 from foldline.prompts.output.schema import JsonSchema, schema_of
-from foldline.prompts.wording import ENGLISH
+from foldline.prompts.wording import ENGLISH, Wording
 
 if TYPE_CHECKING:
     from foldline.prompts.tool import Tool
-    from foldline.prompts.wording import Wording
 
 
 def described(tool: Tool[object, object], wording: Wording = ENGLISH) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,14 +21,20 @@ from foldline.prompts.adapters.sdk import (
     SdkExchange,
     plain_message,
 )
+from foldline.prompts.context import ContextPolicy
 from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.errors import EvaluationFailure, PromptConfigurationError
+from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.conversation import (
     AssistantTurn,
+    Conversation,
     DeveloperTurn,
+    File,
     Image,
     SystemTurn,
+    ToolAnswer,
     ToolTurn,
+    Turn,
     UserTurn,
 )
 from foldline.prompts.runtime.dispatch import ToolCall
@@ -35,14 +42,9 @@ from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage, count_of
 from foldline.prompts.tool_calls import distinct_ids, name_sent, object_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     import anthropic
     from anthropic.types import Message
 
-    from foldline.prompts.context import ContextPolicy
-    from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.conversation import Conversation, File, ToolAnswer, Turn
 
 __all__ = ["AnthropicAdapter"]
 

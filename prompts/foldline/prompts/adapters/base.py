@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from foldline.prompts import refusals
 from foldline.prompts.adapters.context import policy_of
 from foldline.prompts.adapters.run import Run
+from foldline.prompts.context import ContextPolicy
+from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.errors import (
     PromptConfigurationError,
     check_at_least,
@@ -21,23 +24,16 @@ from foldline.prompts.forms.segments import SegmentKind
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.bounded import in_thread
-from foldline.prompts.runtime.options import EvaluationOptions
+from foldline.prompts.runtime.conversation import Conversation
+from foldline.prompts.runtime.options import EvaluationKeywords, EvaluationOptions
+from foldline.prompts.runtime.response import PromptResponse
 from foldline.prompts.template import PromptTemplate
-from foldline.prompts.visibility import session_overrides
+from foldline.prompts.visibility import SectionPath, SectionVisibility, session_overrides
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Unpack
-
     from foldline.prompts.adapters.disclosure import ExpansionLoop
     from foldline.prompts.adapters.protocol import Evaluable, ModelExchange
-    from foldline.prompts.context import ContextPolicy
-    from foldline.prompts.disclosure.opening import Appending
-    from foldline.prompts.runtime.conversation import Conversation
-    from foldline.prompts.runtime.options import EvaluationKeywords
-    from foldline.prompts.runtime.response import PromptResponse
     from foldline.prompts.runtime.session import Session
-    from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 OutputT = TypeVar("OutputT")
 

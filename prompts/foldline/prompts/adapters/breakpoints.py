@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,6 @@ from foldline.prompts.cache.cache_plan import NOT_TEXT, TOOLS, CacheRules
 from foldline.prompts.roles import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from foldline.prompts.layout.blocks import PromptMessage
     from foldline.prompts.rendered import RenderedPrompt
 

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
-from foldline.prompts.context import READ_RESULT, ContextPolicy, Message, Priority, Role
+from foldline.prompts.context import READ_RESULT, ContextPolicy, Message, Priority, Role, Savings
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, did_you_mean, near_names
 from foldline.prompts.forms.json_values import json_text
-from foldline.prompts.runtime.conversation import AssistantTurn, ToolTurn, UserTurn
+from foldline.prompts.runtime.conversation import (
+    AssistantTurn,
+    CallMade,
+    Conversation,
+    ToolAnswer,
+    ToolTurn,
+    UserTurn,
+)
 from foldline.prompts.tool import Tool, ToolContext, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Self
-
-    from foldline.prompts.context import Savings
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.conversation import CallMade, Conversation, ToolAnswer
 
 OutputT = TypeVar("OutputT")
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from foldline.prompts.adapters.context import label_of
 from foldline.prompts.context import READ_RESULT
 from foldline.prompts.disclosure.opening import (
+    Appending,
     Opened,
     definitions,
     offering,
@@ -22,20 +24,16 @@ from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.roles import Role
 from foldline.prompts.runtime.conversation import (
     AssistantTurn,
+    Conversation,
     DeveloperTurn,
     SystemTurn,
     ToolTurn,
     shows,
 )
-from foldline.prompts.visibility import SectionVisibility
+from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from foldline.prompts.disclosure.opening import Appending
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.conversation import Conversation
-    from foldline.prompts.visibility import SectionPath
 
 OutputT = TypeVar("OutputT")
 

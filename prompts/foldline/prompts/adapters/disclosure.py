@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar, Unpack
 
 from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.disclosure.retry import ExpansionBudget, apply_expansion, rebind_tasks
@@ -16,19 +17,14 @@ from foldline.prompts.errors import (
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.runtime.bounded import in_thread
 from foldline.prompts.runtime.events import SectionsOpened
-from foldline.prompts.runtime.options import EvaluationOptions
+from foldline.prompts.runtime.options import EvaluationKeywords, EvaluationOptions
 from foldline.prompts.runtime.response import Expansion, PromptResponse
 from foldline.prompts.template import PromptTemplate
-from foldline.prompts.visibility import SectionVisibility
+from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Unpack
-
     from foldline.prompts.adapters.protocol import ProviderAdapter
-    from foldline.prompts.runtime.options import EvaluationKeywords
     from foldline.prompts.runtime.session import SessionSnapshot
-    from foldline.prompts.visibility import SectionPath
 
 OutputT = TypeVar("OutputT")
 

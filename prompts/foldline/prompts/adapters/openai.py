@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from foldline.prompts.adapters.breakpoints import Cuts, keep_prefix, openai_rules
 from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.adapters.schemas import allowed_name, openai_tools, output_schema
-from foldline.prompts.adapters.sdk import SdkAdapter, SdkExchange, plain_message
+from foldline.prompts.adapters.sdk import Request, SdkAdapter, SdkExchange, plain_message
 from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.errors import EvaluationFailure, PromptConfigurationError
+from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.conversation import (
     AssistantTurn,
+    CallMade,
+    Conversation,
     DeveloperTurn,
+    File,
     Image,
     SystemTurn,
+    ToolAnswer,
     ToolTurn,
+    Turn,
     UserTurn,
 )
 from foldline.prompts.runtime.dispatch import ToolCall
@@ -24,16 +31,11 @@ from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage, count_of
 from foldline.prompts.tool_calls import arguments_text, distinct_ids, name_sent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     import openai  # noqa: F401 - For the string in the base class.
     from openai.types import CompletionUsage
     from openai.types.chat import ChatCompletion, ChatCompletionChunk
     from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
-    from foldline.prompts.adapters.sdk import Request
-    from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.conversation import CallMade, Conversation, File, ToolAnswer, Turn
 
 __all__ = ["OpenAIAdapter"]
 

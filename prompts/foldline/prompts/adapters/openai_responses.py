@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,30 +19,29 @@ from foldline.prompts.adapters.openai import (
     result_text,
     usage_of,
 )
+from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.adapters.schemas import openai_responses_tools
-from foldline.prompts.adapters.sdk import SdkExchange, plain_message
+from foldline.prompts.adapters.sdk import Request, SdkExchange, plain_message
 from foldline.prompts.errors import EvaluationFailure
+from foldline.prompts.output.schema import JsonSchema
+from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.conversation import (
     AssistantTurn,
+    Conversation,
     DeveloperTurn,
+    File,
     Image,
     SystemTurn,
     ToolTurn,
+    Turn,
     UserTurn,
 )
 from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage
 from foldline.prompts.tool_calls import arguments_text, name_sent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from openai.types.responses import Response, ResponseStreamEvent, ResponseUsage
 
-    from foldline.prompts.adapters.protocol import ModelTurn
-    from foldline.prompts.adapters.sdk import Request
-    from foldline.prompts.output.schema import JsonSchema
-    from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.conversation import Conversation, File, Turn
 
 __all__ = ["OpenAIResponsesAdapter"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -16,6 +17,7 @@ from foldline.prompts.errors import (
     EvaluationFailure,
     PromptConfigurationError,
     PromptEvaluationError,
+    VisibilityExpansionRequired,
 )
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.roles import Role
@@ -29,7 +31,7 @@ from foldline.prompts.runtime.conversation import (
     ToolAnswer,
     ToolTurn,
 )
-from foldline.prompts.runtime.dispatch import ToolOutcome, dispatch_tool_calls, tool_text
+from foldline.prompts.runtime.dispatch import ToolCall, ToolOutcome, dispatch_tool_calls, tool_text
 from foldline.prompts.runtime.events import (
     ContextReplaced,
     ModelAnswered,
@@ -41,21 +43,15 @@ from foldline.prompts.runtime.events import (
 )
 from foldline.prompts.runtime.response import NOTHING_USED, PromptResponse
 from foldline.prompts.thread import Exchange, Thread, ToolUse
-from foldline.prompts.tool import ToolContext, ToolResult
-from foldline.prompts.visibility import SectionVisibility
+from foldline.prompts.tool import Tool, ToolContext, ToolResult
+from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from foldline.prompts.adapters.base import BaseAdapter
     from foldline.prompts.adapters.disclosure import ExpansionLoop
     from foldline.prompts.adapters.protocol import Evaluable, ModelExchange, ModelTurn
-    from foldline.prompts.errors import VisibilityExpansionRequired
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.dispatch import ToolCall
     from foldline.prompts.runtime.options import EvaluationOptions
-    from foldline.prompts.tool import Tool
-    from foldline.prompts.visibility import SectionPath
 
 OutputT = TypeVar("OutputT")
 

@@ -6,12 +6,12 @@ import difflib
 import itertools
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias, Unpack
 
 from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS, BaseAdapter
-from foldline.prompts.adapters.protocol import ModelExchange, ModelTurn
+from foldline.prompts.adapters.protocol import Bounds, ModelExchange, ModelTurn
 from foldline.prompts.adapters.transcript import (
     Exchange,
     PromptSeen,
@@ -19,17 +19,11 @@ from foldline.prompts.adapters.transcript import (
     ScriptedTurn,
     Transcript,
 )
+from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.errors import EvaluationFailure, PromptEvaluationError
 from foldline.prompts.rendered import RenderedPrompt
+from foldline.prompts.runtime.conversation import Conversation, DeveloperTurn, SystemTurn
 from foldline.prompts.runtime.dispatch import ToolOutcome, tool_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Unpack
-
-    from foldline.prompts.adapters.protocol import Bounds
-    from foldline.prompts.disclosure.opening import Appending
-    from foldline.prompts.runtime.conversation import Conversation, DeveloperTurn, SystemTurn
 
 __all__ = ["RecordingAdapter", "Responder", "ScriptedAdapter"]
 

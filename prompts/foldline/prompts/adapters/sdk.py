@@ -8,10 +8,11 @@ import inspect
 import threading
 import weakref
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, Unpack
 
 from foldline.prompts.adapters.base import (
     DEFAULT_MAX_TURNS,
@@ -20,6 +21,7 @@ from foldline.prompts.adapters.base import (
 )
 from foldline.prompts.adapters.context import ManagedConversation
 from foldline.prompts.adapters.run import tool_turn
+from foldline.prompts.context import ContextPolicy
 from foldline.prompts.disclosure.opening import Appending, stable
 from foldline.prompts.errors import (
     EvaluationFailure,
@@ -29,21 +31,24 @@ from foldline.prompts.errors import (
     did_you_mean,
     near_names,
 )
+from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.bounded import CallCancelled, CancelScope, bounded
-from foldline.prompts.runtime.conversation import Conversation, UserTurn
+from foldline.prompts.runtime.conversation import (
+    Conversation,
+    DeveloperTurn,
+    File,
+    Image,
+    SystemTurn,
+    Turn,
+    UserTurn,
+)
+from foldline.prompts.runtime.dispatch import ToolOutcome
 from foldline.prompts.tool_calls import well_formed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Self, Unpack
-
     import httpx2
 
     from foldline.prompts.adapters.protocol import Bounds, Evaluable, ModelTurn
-    from foldline.prompts.context import ContextPolicy
-    from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.conversation import DeveloperTurn, File, Image, SystemTurn, Turn
-    from foldline.prompts.runtime.dispatch import ToolOutcome
 
 __all__ = ["SdkAdapter", "SdkExchange"]
 

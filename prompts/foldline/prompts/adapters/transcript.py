@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.dataclasses import FrozenDataclass
@@ -17,10 +17,6 @@ from foldline.prompts.forms.json_values import to_json
 from foldline.prompts.forms.values import read_json
 from foldline.prompts.runtime.dispatch import ToolCall
 from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
 
 MAX_BYTES = 64 << 20
 """Long recordings with whole files in their results have a few megabytes."""

@@ -8,18 +8,16 @@ span changes, in the order of the wire, and after which of them a breakpoint pay
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from foldline.prompts.cache.stability import Stability, of_fields, of_type
-from foldline.prompts.forms.segments import SegmentKind
+from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.specialise import field_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from foldline.prompts.forms.segments import Segment
     from foldline.prompts.layout.blocks import Block
     from foldline.prompts.layout.tree import Node
     from foldline.prompts.rendered import RenderedPrompt

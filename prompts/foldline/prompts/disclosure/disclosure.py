@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,20 +13,15 @@ from foldline.prompts.errors import (
     VisibilityExpansionRequired,
     near_names,
 )
-from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION, assemble
+from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION, Piece, assemble
 from foldline.prompts.tool import Tool, ToolContext, ToolResult, ToolTelemetry
-from foldline.prompts.visibility import SectionVisibility
-from foldline.prompts.wording import ENGLISH
+from foldline.prompts.visibility import SectionPath, SectionVisibility
+from foldline.prompts.wording import ENGLISH, Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from foldline.prompts.layout.layout import Piece
     from foldline.prompts.layout.rendering import RenderPass
     from foldline.prompts.layout.tree import Node
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.visibility import SectionPath
-    from foldline.prompts.wording import Wording
 
 MAX_REASON_LENGTH = 256
 """The longest `reason` that `open_sections` accepts, in characters."""

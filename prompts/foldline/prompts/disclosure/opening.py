@@ -10,31 +10,26 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.disclosure.disclosure import disclosure_param_descriptions, disclosure_tools
-from foldline.prompts.disclosure.sent import SentSection
+from foldline.prompts.disclosure.sent import SentPrompt, SentSection
 from foldline.prompts.errors import ToolValidationError
-from foldline.prompts.forms.segments import SegmentKind
+from foldline.prompts.forms.segments import Segment, SegmentKind
+from foldline.prompts.layout.blocks import Block
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.prompts.tool import Tool, ToolContext
 from foldline.prompts.tool_calls import described, parameters_schema
-from foldline.prompts.visibility import SectionVisibility
-from foldline.prompts.wording import ENGLISH
+from foldline.prompts.visibility import SectionPath, SectionVisibility
+from foldline.prompts.wording import ENGLISH, Wording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from foldline.prompts.disclosure.sent import SentPrompt
-    from foldline.prompts.forms.segments import Segment
-    from foldline.prompts.layout.blocks import Block
     from foldline.prompts.layout.tree import Node
     from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.visibility import SectionPath
-    from foldline.prompts.wording import Wording
 
 __all__ = ["CALL_TOOL", "Appending", "CallToolParams", "Opened", "opened_since", "stable"]
 

@@ -7,6 +7,7 @@ import enum
 import inspect
 import types
 import typing
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, ClassVar, Literal, get_args, get_origin
@@ -25,9 +26,6 @@ from foldline.prompts.forms.forms import (
     WrapForm,
 )
 from foldline.prompts.specialise import is_model
-
-if typing.TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 _OUTER = (ClassVar, typing.Final, typing.Required, typing.NotRequired)
 _ANYTHING: tuple[object, ...] = (object, typing.Any)

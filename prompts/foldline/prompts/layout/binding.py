@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,6 @@ from foldline.prompts.errors import PromptValidationError, did_you_mean, near_na
 from foldline.prompts.specialise import dataclass_of, field_names, type_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from foldline.prompts.layout.tree import Plan
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,6 @@ from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.roles import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 

@@ -6,22 +6,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.layout.blocks import Block, Span
 from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.prompts.sections.chapter import Chapter
-from foldline.prompts.visibility import SectionVisibility
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Self
-
-    from foldline.prompts.visibility import SectionPath
+from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 OPEN_SECTIONS = "open_sections"
 READ_SECTION = "read_section"

@@ -5,25 +5,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from foldline.prompts import refusals
-from foldline.prompts.errors import PromptError, PromptRenderError, PromptValidationError
+from foldline.prompts.errors import (
+    ErrorHandler,
+    PromptError,
+    PromptRenderError,
+    PromptValidationError,
+)
 from foldline.prompts.forms.fields import declared_fields, is_required
 from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.layout.layout import Piece, piece
 from foldline.prompts.sections.section import as_segments
 from foldline.prompts.specialise import type_name
-from foldline.prompts.visibility import SectionVisibility
+from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from foldline.prompts.errors import ErrorHandler
     from foldline.prompts.layout.binding import Bindings
     from foldline.prompts.layout.tree import Node, Plan
-    from foldline.prompts.visibility import SectionPath
 
 
 class RenderPass:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
-from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION, Place, arrange
+from foldline.prompts.layout.layout import (
+    OPEN_SECTIONS,
+    READ_SECTION,
+    HeadingFormatter,
+    Place,
+    arrange,
+)
 from foldline.prompts.roles import Role
 from foldline.prompts.sections.chapter import Chapter
 from foldline.prompts.sections.section import Section
-from foldline.prompts.visibility import SectionVisibility
-from foldline.prompts.wording import ENGLISH
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from foldline.prompts.layout.layout import HeadingFormatter
-    from foldline.prompts.tool import Tool
-    from foldline.prompts.visibility import SectionPath
-    from foldline.prompts.wording import Wording
+from foldline.prompts.tool import Tool
+from foldline.prompts.visibility import SectionPath, SectionVisibility
+from foldline.prompts.wording import ENGLISH, Wording
 
 
 class DeclaredSection(NamedTuple):

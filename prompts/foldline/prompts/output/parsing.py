@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 
@@ -13,12 +14,10 @@ from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import OutputParseError
 from foldline.prompts.forms.fields import fields_of
 from foldline.prompts.forms.values import Mismatch, abbreviated, convert
+from foldline.prompts.output.structured_output import StructuredOutputConfig
 from foldline.prompts.specialise import type_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from foldline.prompts.output.structured_output import StructuredOutputConfig
     from foldline.prompts.rendered import RenderedPrompt
 
 OutputT = TypeVar("OutputT")

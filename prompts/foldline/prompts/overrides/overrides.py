@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from types import MappingProxyType
+from types import EllipsisType, MappingProxyType
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from foldline.prompts.descriptor import text_hash, tool_hash
 from foldline.prompts.errors import PromptError, PromptValidationError
 from foldline.prompts.forms.tags import LATEST, fallback_tags
 from foldline.prompts.sections.chapter import Chapter
+from foldline.prompts.sections.section import Section
 from foldline.prompts.specialise import field_names
+from foldline.prompts.tool import Tool
+from foldline.prompts.visibility import SectionPath
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from types import EllipsisType
-
-    from foldline.prompts.sections.section import Section
     from foldline.prompts.template import PromptTemplate
-    from foldline.prompts.tool import Tool
-    from foldline.prompts.visibility import SectionPath
 
 __all__ = [
     "AppliedOverrides",

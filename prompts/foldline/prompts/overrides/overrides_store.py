@@ -6,10 +6,12 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from types import EllipsisType
 from typing import TYPE_CHECKING
 
 from foldline.links import resolved
@@ -20,9 +22,6 @@ from foldline.prompts.forms.values import Mismatch, convert
 from foldline.prompts.overrides.overrides import PromptOverride, apply_overrides, seed_override
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import EllipsisType
-
     from foldline.prompts.template import PromptTemplate
 
 FORMAT = 1

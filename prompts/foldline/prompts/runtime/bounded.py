@@ -6,6 +6,7 @@ import contextvars
 import functools
 import queue
 import threading
+from collections.abc import Callable, Coroutine
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
@@ -16,8 +17,6 @@ from foldline.prompts.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-
     from foldline.prompts.deadline import Deadline
 
 T = TypeVar("T")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import mimetypes
+import os
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 from foldline.prompts.context import Priority
 from foldline.prompts.dataclasses import FrozenDataclass
@@ -22,10 +24,6 @@ from foldline.prompts.visibility import SectionPath
 from foldline.prompts.wording import ENGLISH
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-    from typing import Self
-
     from foldline.prompts.layout.blocks import PromptMessage
     from foldline.prompts.sections.examples import Example
 

@@ -7,6 +7,7 @@ import json
 import logging
 import time
 import uuid
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,18 +18,14 @@ from foldline.prompts.errors import (
     near_names,
 )
 from foldline.prompts.forms.field_forms import warn_author
-from foldline.prompts.runtime.bounded import CancelScope, bounded, check_bounds
+from foldline.prompts.runtime.bounded import Cancellation, CancelScope, bounded, check_bounds
 from foldline.prompts.runtime.events import NO_METADATA, publish_call
 from foldline.prompts.specialise import type_name
-from foldline.prompts.tool import ToolContext, ToolResult, ToolTelemetry
+from foldline.prompts.tool import Tool, ToolContext, ToolResult, ToolTelemetry
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
-
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.disclosure.opening import Opened
-    from foldline.prompts.runtime.bounded import Cancellation
-    from foldline.prompts.tool import Tool
 
 _log = logging.getLogger(__name__)
 

@@ -8,15 +8,13 @@ from collections.abc import Mapping
 from dataclasses import field
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from foldline.prompts.bus import EventBus, Subscription
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.forms.json_values import to_json
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from foldline.prompts.context import Savings
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.response import TokenUsage

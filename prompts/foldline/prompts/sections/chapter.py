@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, NoReturn
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptRenderError, PromptValidationError
+from foldline.prompts.roles import Role
 from foldline.prompts.sections.section import ParamsT_co, Section, checked_items
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from foldline.prompts.roles import Role
-    from foldline.prompts.visibility import SectionVisibility
+from foldline.prompts.visibility import SectionVisibility
 
 
 class Chapter(Section[ParamsT_co]):

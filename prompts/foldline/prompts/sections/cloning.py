@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import copy
 import inspect
+from collections.abc import Mapping
 from functools import partial
 from types import MethodType
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names
 from foldline.prompts.sections.section import Section, checked_sections, checked_tools
 from foldline.prompts.tool import Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import TypeAlias
-
     Node: TypeAlias = Section[object] | Tool[object, object]
 
 SectionT = TypeVar("SectionT", bound="Section[object]")

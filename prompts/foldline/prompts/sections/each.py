@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, get_args, get_origin
 
@@ -32,8 +32,6 @@ from foldline.prompts.sections.section import ParamsT_co
 from foldline.prompts.specialise import dataclass_of, field_names, type_name, with_constructor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from foldline.prompts.specialise import Argument
 
 ItemT_co = TypeVar("ItemT_co", covariant=True)

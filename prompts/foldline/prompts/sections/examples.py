@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, TypeVar, get_args
+from typing import Annotated, ClassVar, Generic, TypeVar, get_args
 
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptValidationError
@@ -15,9 +16,6 @@ from foldline.prompts.sections.listing import NUMBER
 from foldline.prompts.sections.section import ParamsT_co
 from foldline.prompts.specialise import dataclass_of, type_name, with_constructor
 from foldline.prompts.tool import check_schema
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 __all__ = ["EXAMPLE_TEMPLATE", "Example", "ExamplesSection"]
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from foldline.prompts.errors import PromptValidationError
+from foldline.prompts.forms.segments import Segment
 from foldline.prompts.forms.templating import CompiledTemplate
 from foldline.prompts.sections.section import ParamsT_co, Section
 from foldline.prompts.specialise import field_names, with_constructor
 from foldline.prompts.visibility import SectionVisibility
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from foldline.prompts.forms.segments import Segment
 
 
 @with_constructor

@@ -6,7 +6,7 @@ import copy
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
@@ -25,8 +25,6 @@ from foldline.prompts.visibility import SectionVisibility, Selector, VisibilityS
 from foldline.prompts.wording import ENGLISH, Wording
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from foldline.prompts.specialise import Argument
 
 __all__ = ["KEY_PATTERN", "ParamsT_co", "Section"]

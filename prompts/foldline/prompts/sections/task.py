@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 from foldline.prompts.cache.stability import PerRequest, Stability
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.sections.markdown import MarkdownSection
 from foldline.prompts.specialise import argument, with_constructor
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from foldline.prompts.wording import Wording
+from foldline.prompts.wording import Wording
 
 
 @FrozenDataclass()
