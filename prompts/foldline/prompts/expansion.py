@@ -15,6 +15,7 @@ from foldline.prompts.errors import (
     near_names,
 )
 from foldline.prompts.forms.segments import SegmentKind
+from foldline.prompts.layout.binding import Bindings
 from foldline.prompts.layout.rendering import RenderPass, without_arguments
 from foldline.prompts.sections.chapter import Chapter
 from foldline.prompts.sections.intent import IntentClassifier, IntentQuery
@@ -24,7 +25,6 @@ from foldline.prompts.specialise import type_name
 from foldline.prompts.thread import Thread, ThreadSource
 
 if TYPE_CHECKING:
-    from foldline.prompts.layout.binding import Bindings
     from foldline.prompts.layout.tree import Node
     from foldline.prompts.template import PromptTemplate
 

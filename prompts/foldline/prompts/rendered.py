@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.layout.blocks import Block, PromptMessage, messages_of
 from foldline.prompts.layout.layout import assemble
+from foldline.prompts.layout.rendering import RenderPass
+from foldline.prompts.output.structured_output import StructuredOutputConfig
 from foldline.prompts.tool import Tool
 from foldline.prompts.visibility import SectionPath
 from foldline.prompts.wording import ENGLISH, Wording
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     from foldline.prompts.cache.cache_plan import BlockStability, CachePlan, CacheRules
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.descriptor import ChapterDescriptor, PromptDescriptor
-    from foldline.prompts.layout.rendering import RenderPass
-    from foldline.prompts.output.structured_output import StructuredOutputConfig
     from foldline.prompts.overrides.overrides import OverrideIssue
 
 OutputT_co = TypeVar("OutputT_co", covariant=True)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from foldline.prompts.errors import ToolValidationError
 from foldline.prompts.forms.json_values import json_text, to_json
 from foldline.prompts.forms.values import Mismatch, convert
 from foldline.prompts.output.schema import JsonSchema, schema_of
+from foldline.prompts.tool import Tool
 from foldline.prompts.wording import ENGLISH, Wording
-
-if TYPE_CHECKING:
-    from foldline.prompts.tool import Tool
 
 
 def described(tool: Tool[object, object], wording: Wording = ENGLISH) -> str:

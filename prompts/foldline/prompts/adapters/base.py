@@ -6,10 +6,12 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar, Unpack
+from typing import TypeVar, Unpack
 
 from foldline.prompts import refusals
 from foldline.prompts.adapters.context import policy_of
+from foldline.prompts.adapters.disclosure import ExpansionLoop
+from foldline.prompts.adapters.protocol import Evaluable, ModelExchange
 from foldline.prompts.adapters.run import Run
 from foldline.prompts.context import ContextPolicy
 from foldline.prompts.disclosure.opening import Appending
@@ -27,13 +29,9 @@ from foldline.prompts.runtime.bounded import in_thread
 from foldline.prompts.runtime.conversation import Conversation
 from foldline.prompts.runtime.options import EvaluationKeywords, EvaluationOptions
 from foldline.prompts.runtime.response import PromptResponse
+from foldline.prompts.runtime.session import Session
 from foldline.prompts.template import PromptTemplate
 from foldline.prompts.visibility import SectionPath, SectionVisibility, session_overrides
-
-if TYPE_CHECKING:
-    from foldline.prompts.adapters.disclosure import ExpansionLoop
-    from foldline.prompts.adapters.protocol import Evaluable, ModelExchange
-    from foldline.prompts.runtime.session import Session
 
 OutputT = TypeVar("OutputT")
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from foldline.prompts.cache.cache_plan import NOT_TEXT, TOOLS, CacheRules
+from foldline.prompts.layout.blocks import PromptMessage
+from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.roles import Role
-
-if TYPE_CHECKING:
-    from foldline.prompts.layout.blocks import PromptMessage
-    from foldline.prompts.rendered import RenderedPrompt
 
 # Both providers write up to four prefixes; one place is for the end of the request, which moves.
 _EXPLICIT = 3

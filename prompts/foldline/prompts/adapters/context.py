@@ -6,12 +6,13 @@ import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import Self, TypeVar
 
 from foldline.prompts.context import READ_RESULT, ContextPolicy, Message, Priority, Role, Savings
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, did_you_mean, near_names
 from foldline.prompts.forms.json_values import json_text
+from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.conversation import (
     AssistantTurn,
     CallMade,
@@ -21,9 +22,6 @@ from foldline.prompts.runtime.conversation import (
     UserTurn,
 )
 from foldline.prompts.tool import Tool, ToolContext, ToolResult
-
-if TYPE_CHECKING:
-    from foldline.prompts.rendered import RenderedPrompt
 
 OutputT = TypeVar("OutputT")
 

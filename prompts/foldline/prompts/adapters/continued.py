@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from foldline.prompts.adapters.context import label_of
 from foldline.prompts.context import READ_RESULT
@@ -21,6 +21,7 @@ from foldline.prompts.disclosure.opening import (
 )
 from foldline.prompts.disclosure.sent import SentPrompt
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
+from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.roles import Role
 from foldline.prompts.runtime.conversation import (
     AssistantTurn,
@@ -31,9 +32,6 @@ from foldline.prompts.runtime.conversation import (
     shows,
 )
 from foldline.prompts.visibility import SectionPath, SectionVisibility
-
-if TYPE_CHECKING:
-    from foldline.prompts.rendered import RenderedPrompt
 
 OutputT = TypeVar("OutputT")
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar, Unpack
+from typing import Generic, Literal, TypeVar, Unpack
 
+from foldline.prompts.adapters.protocol import ProviderAdapter
 from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.disclosure.retry import ExpansionBudget, apply_expansion, rebind_tasks
 from foldline.prompts.errors import (
@@ -19,12 +20,9 @@ from foldline.prompts.runtime.bounded import in_thread
 from foldline.prompts.runtime.events import SectionsOpened
 from foldline.prompts.runtime.options import EvaluationKeywords, EvaluationOptions
 from foldline.prompts.runtime.response import Expansion, PromptResponse
+from foldline.prompts.runtime.session import SessionSnapshot
 from foldline.prompts.template import PromptTemplate
 from foldline.prompts.visibility import SectionPath, SectionVisibility
-
-if TYPE_CHECKING:
-    from foldline.prompts.adapters.protocol import ProviderAdapter
-    from foldline.prompts.runtime.session import SessionSnapshot
 
 OutputT = TypeVar("OutputT")
 

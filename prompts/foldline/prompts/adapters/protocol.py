@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import Protocol, TypeAlias, TypedDict, TypeVar, Unpack
 
+from foldline.prompts.deadline import Deadline
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
+from foldline.prompts.runtime.bounded import Cancellation
 from foldline.prompts.runtime.conversation import DeveloperTurn, SystemTurn
+from foldline.prompts.runtime.dispatch import ToolCall, ToolOutcome
+from foldline.prompts.runtime.options import EvaluationKeywords
 from foldline.prompts.runtime.response import NOTHING_USED, PromptResponse, TokenUsage
 from foldline.prompts.template import PromptTemplate
-
-if TYPE_CHECKING:
-    from foldline.prompts.deadline import Deadline
-    from foldline.prompts.runtime.bounded import Cancellation
-    from foldline.prompts.runtime.dispatch import ToolCall, ToolOutcome
-    from foldline.prompts.runtime.options import EvaluationKeywords
 
 OutputT = TypeVar("OutputT")
 

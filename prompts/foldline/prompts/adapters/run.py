@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from foldline.prompts.adapters.context import ManagedConversation
 from foldline.prompts.adapters.continued import Beginning, brings, shown
+from foldline.prompts.adapters.disclosure import ExpansionLoop
+from foldline.prompts.adapters.protocol import Evaluable, ModelExchange, ModelTurn
 from foldline.prompts.context import Priority
 from foldline.prompts.disclosure.opening import called_by_proxy, dispatched, opened_since, result_of
 from foldline.prompts.errors import (
@@ -20,6 +22,7 @@ from foldline.prompts.errors import (
     VisibilityExpansionRequired,
 )
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
+from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.roles import Role
 from foldline.prompts.runtime.bounded import check_bounds
 from foldline.prompts.runtime.conversation import (
@@ -41,6 +44,7 @@ from foldline.prompts.runtime.events import (
     PromptStopped,
     SectionsOpened,
 )
+from foldline.prompts.runtime.options import EvaluationOptions
 from foldline.prompts.runtime.response import NOTHING_USED, PromptResponse
 from foldline.prompts.thread import Exchange, Thread, ToolUse
 from foldline.prompts.tool import Tool, ToolContext, ToolResult
@@ -48,10 +52,6 @@ from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 if TYPE_CHECKING:
     from foldline.prompts.adapters.base import BaseAdapter
-    from foldline.prompts.adapters.disclosure import ExpansionLoop
-    from foldline.prompts.adapters.protocol import Evaluable, ModelExchange, ModelTurn
-    from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.options import EvaluationOptions
 
 OutputT = TypeVar("OutputT")
 

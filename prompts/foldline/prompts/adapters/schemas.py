@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from foldline.prompts.output.schema import JsonSchema, StrictSchema
+from foldline.prompts.rendered import RenderedPrompt
+from foldline.prompts.tool import Tool
 from foldline.prompts.tool_calls import described, parameters_schema
-
-if TYPE_CHECKING:
-    from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.tool import Tool
 
 _NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 

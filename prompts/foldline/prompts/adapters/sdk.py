@@ -20,6 +20,7 @@ from foldline.prompts.adapters.base import (
     render_for_evaluation,
 )
 from foldline.prompts.adapters.context import ManagedConversation
+from foldline.prompts.adapters.protocol import Bounds, Evaluable, ModelTurn
 from foldline.prompts.adapters.run import tool_turn
 from foldline.prompts.context import ContextPolicy
 from foldline.prompts.disclosure.opening import Appending, stable
@@ -48,7 +49,6 @@ from foldline.prompts.tool_calls import well_formed
 if TYPE_CHECKING:
     import httpx2
 
-    from foldline.prompts.adapters.protocol import Bounds, Evaluable, ModelTurn
 
 __all__ = ["SdkAdapter", "SdkExchange"]
 

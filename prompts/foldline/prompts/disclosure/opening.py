@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar
 
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.disclosure.disclosure import disclosure_param_descriptions, disclosure_tools
@@ -21,15 +21,13 @@ from foldline.prompts.errors import ToolValidationError
 from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.layout.blocks import Block
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
+from foldline.prompts.layout.tree import Node
+from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.prompts.tool import Tool, ToolContext
 from foldline.prompts.tool_calls import described, parameters_schema
 from foldline.prompts.visibility import SectionPath, SectionVisibility
 from foldline.prompts.wording import ENGLISH, Wording
-
-if TYPE_CHECKING:
-    from foldline.prompts.layout.tree import Node
-    from foldline.prompts.rendered import RenderedPrompt
 
 __all__ = ["CALL_TOOL", "Appending", "CallToolParams", "Opened", "opened_since", "stable"]
 

@@ -15,13 +15,13 @@ from foldline.prompts.errors import (
 )
 from foldline.prompts.layout.binding import Bindings
 from foldline.prompts.layout.rendering import RenderPass
+from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.sections.task import Task
 from foldline.prompts.visibility import SectionPath, SectionVisibility, named_to
 
 if TYPE_CHECKING:
     from foldline.prompts.layout.tree import Plan
     from foldline.prompts.prompt import Prompt
-    from foldline.prompts.rendered import RenderedPrompt
 
 __all__ = [
     "ExpansionBudget",

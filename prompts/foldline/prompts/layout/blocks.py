@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.roles import Role
-
-if TYPE_CHECKING:
-    from foldline.prompts.visibility import SectionPath, SectionVisibility
+from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 
 @dataclass(frozen=True, slots=True)

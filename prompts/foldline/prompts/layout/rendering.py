@@ -17,13 +17,13 @@ from foldline.prompts.errors import (
 )
 from foldline.prompts.forms.fields import declared_fields, is_required
 from foldline.prompts.forms.segments import Segment, SegmentKind
+from foldline.prompts.layout.binding import Bindings
 from foldline.prompts.layout.layout import Piece, piece
 from foldline.prompts.sections.section import as_segments
 from foldline.prompts.specialise import type_name
 from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 if TYPE_CHECKING:
-    from foldline.prompts.layout.binding import Bindings
     from foldline.prompts.layout.tree import Node, Plan
 
 

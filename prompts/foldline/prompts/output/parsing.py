@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from operator import itemgetter
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
+from typing import Generic, NamedTuple, TypeVar, cast
 
 from foldline.prompts import refusals
 from foldline.prompts.dataclasses import FrozenDataclass
@@ -15,10 +15,8 @@ from foldline.prompts.errors import OutputParseError
 from foldline.prompts.forms.fields import fields_of
 from foldline.prompts.forms.values import Mismatch, abbreviated, convert
 from foldline.prompts.output.structured_output import StructuredOutputConfig
+from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.specialise import type_name
-
-if TYPE_CHECKING:
-    from foldline.prompts.rendered import RenderedPrompt
 
 OutputT = TypeVar("OutputT")
 OutputT_co = TypeVar("OutputT_co", covariant=True)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from foldline.prompts.bus import EventBus, Subscription
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.forms.json_values import to_json
+from foldline.prompts.rendered import RenderedPrompt
+from foldline.prompts.tool import ToolContext, ToolResult
+from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 if TYPE_CHECKING:
     from foldline.prompts.context import Savings
-    from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.runtime.response import TokenUsage
-    from foldline.prompts.tool import ToolContext, ToolResult
-    from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 NO_METADATA: Mapping[str, object] = MappingProxyType({})
 

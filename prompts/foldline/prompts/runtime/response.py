@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from foldline.prompts.cache.prices import CACHE_PRICES, CachePrices
 from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.conversation import Conversation
-
-if TYPE_CHECKING:
-    from foldline.prompts.rendered import RenderedPrompt
-    from foldline.prompts.runtime.dispatch import ToolOutcome
+from foldline.prompts.runtime.dispatch import ToolOutcome
 
 __all__ = ["NOTHING_USED", "Expansion", "PromptResponse", "TokenUsage"]
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from foldline.prompts.sections.chapter import Chapter
 from foldline.prompts.thread import Thread
-
-if TYPE_CHECKING:
-    from foldline.prompts.sections.chapter import Chapter
 
 
 @dataclass(frozen=True, slots=True)
