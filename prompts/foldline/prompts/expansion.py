@@ -18,7 +18,7 @@ from foldline.prompts.forms.segments import SegmentKind
 from foldline.prompts.layout.binding import Bindings
 from foldline.prompts.layout.rendering import RenderPass, without_arguments
 from foldline.prompts.sections.chapter import Chapter
-from foldline.prompts.sections.intent import IntentClassifier, IntentQuery
+from foldline.prompts.sections.intent import IntentClassifier, IntentQuery, term_overlap
 from foldline.prompts.sections.section import Section, with_role
 from foldline.prompts.sections.task import EXPANSION
 from foldline.prompts.specialise import type_name
@@ -57,7 +57,7 @@ class ChapterGate(Generic[OutputT]):
     policy: ChaptersExpansionPolicy | str
     bindings: Bindings
     chapter_params: Mapping[str, object]
-    classifier: IntentClassifier
+    classifier: IntentClassifier | None
     only: Collection[str] | None
     session: object | None
     said: tuple[str, ...]
@@ -127,9 +127,8 @@ class ChapterGate(Generic[OutputT]):
         if not self.goal and not self.said:
             return False, ("the goal section has no text",)
         thread = self.session.thread() if isinstance(self.session, ThreadSource) else Thread()
-        answer = self.classifier(
-            IntentQuery(self.goal, chapter, params, self.session, thread, self.said)
-        )
+        query = IntentQuery(self.goal, chapter, params, self.session, thread, self.said)
+        answer = (self.classifier or term_overlap)(query)
         if isinstance(answer, bool):
             return answer, ("the classifier said so",)
         return answer.opens, answer.reasons

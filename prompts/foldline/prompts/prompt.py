@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, NamedTuple, Never, NoReturn, Self
 
@@ -293,8 +294,6 @@ class Prompt(Generic[OutputT_co]):
     def _refuse_keywords(
         self, method: Callable[..., object], unknown: Mapping[str, object]
     ) -> NoReturn:
-        from inspect import Parameter, signature
-
         parameters = signature(method).parameters.values()
         options = [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
         name = next(iter(unknown))

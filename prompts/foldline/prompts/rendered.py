@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
+from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.layout.blocks import Block, PromptMessage, messages_of
 from foldline.prompts.layout.layout import assemble
@@ -119,7 +120,6 @@ class RenderedPrompt(Generic[OutputT_co]):
                 model calls tools; by default whether there are tools.
         """
         from foldline.prompts.cache.cache_plan import CacheRules, planned, spans_to_send
-        from foldline.prompts.cache.tokens import estimated_tokens
 
         sections = {} if self._source is None else self._source.plan.by_path
         return planned(

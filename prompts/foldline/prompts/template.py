@@ -9,7 +9,9 @@ from dataclasses import InitVar
 from typing import TYPE_CHECKING, Generic, Literal, Never
 
 from foldline.prompts import refusals
+from foldline.prompts.descriptor import PromptDescriptor, describe
 from foldline.prompts.errors import ErrorHandler, PromptValidationError
+from foldline.prompts.layout.binding import Bindings
 from foldline.prompts.layout.layout import HeadingFormatter, dotted_heading
 from foldline.prompts.layout.tree import Plan, build_plan
 from foldline.prompts.output.structured_output import declared_output
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from foldline.prompts.deadline import Deadline
-    from foldline.prompts.descriptor import PromptDescriptor
     from foldline.prompts.expansion import ChapterDecision, ChaptersExpansionPolicy
     from foldline.prompts.overrides.overrides import OverrideIssue, OverrideSource
     from foldline.prompts.prompt import Prompt
@@ -113,8 +114,6 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
     def descriptor(self) -> PromptDescriptor:
         """The prompt as declared; after an expansion, too, it has all chapters."""
         if self._descriptor is None:
-            from foldline.prompts.descriptor import describe
-
             # At worst, two threads compute the same.
             self._descriptor = describe(self)
         return self._descriptor
@@ -176,8 +175,6 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
             PromptRenderError: A chapter's `enabled` raised or lacks its parameters.
         """
         from foldline.prompts.expansion import ChapterGate
-        from foldline.prompts.layout.binding import Bindings
-        from foldline.prompts.sections.intent import term_overlap
 
         bindings = Bindings().with_params(tuple(params))
         return ChapterGate(
@@ -185,7 +182,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
             policy,
             bindings.with_section_params(section_params or {}, self.plan),
             dict(chapter_params or {}),
-            classifier or term_overlap,
+            classifier,
             only,
             session,
             tuple(said),

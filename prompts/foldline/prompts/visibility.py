@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+from inspect import Parameter, signature
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from foldline.prompts.errors import PromptValidationError
-
-if TYPE_CHECKING:
-    from inspect import Parameter
 
 __all__ = [
     "SectionPath",
@@ -96,8 +94,6 @@ class Selector:
 
 
 def _shape(call: Callable[..., object], what: str, key: str) -> tuple[bool, bool]:
-    from inspect import signature
-
     try:
         parameters = list(signature(call).parameters.values())
     except (TypeError, ValueError):

@@ -6,11 +6,10 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeVar, Unpack
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from foldline.prompts import refusals
 from foldline.prompts.adapters.context import policy_of
-from foldline.prompts.adapters.disclosure import ExpansionLoop
 from foldline.prompts.adapters.protocol import Evaluable, ModelExchange
 from foldline.prompts.adapters.run import Run
 from foldline.prompts.context import ContextPolicy
@@ -32,6 +31,9 @@ from foldline.prompts.runtime.response import PromptResponse
 from foldline.prompts.runtime.session import Session
 from foldline.prompts.template import PromptTemplate
 from foldline.prompts.visibility import SectionPath, SectionVisibility, session_overrides
+
+if TYPE_CHECKING:
+    from foldline.prompts.adapters.disclosure import ExpansionLoop
 
 OutputT = TypeVar("OutputT")
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Generic, Literal, TypeVar, Unpack
 
+from foldline.prompts.adapters.base import BaseAdapter, rendered_with
 from foldline.prompts.adapters.protocol import ProviderAdapter
 from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.disclosure.retry import ExpansionBudget, apply_expansion, rebind_tasks
@@ -185,8 +186,6 @@ class ExpansionLoop(Generic[OutputT]):
             self._on_expansion(request)
 
     def _evaluate(self, adapter: ProviderAdapter) -> PromptResponse[OutputT]:
-        from foldline.prompts.adapters.base import BaseAdapter
-
         if isinstance(adapter, BaseAdapter):
             return adapter.run(self._prompt, options=self._visible(), opener=self)
         self.why = f"{type(adapter).__name__} isn't a BaseAdapter"
@@ -207,6 +206,4 @@ class ExpansionLoop(Generic[OutputT]):
 
     def _tokens(self) -> int:
         """Return the tokens of the prompt with the sections that are open."""
-        from foldline.prompts.adapters.base import rendered_with
-
         return self._count_tokens(rendered_with(self._prompt, options=self._visible()).text)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from foldline.prompts.adapters.context import ManagedConversation
 from foldline.prompts.adapters.continued import Beginning, brings, shown
-from foldline.prompts.adapters.disclosure import ExpansionLoop
 from foldline.prompts.adapters.protocol import Evaluable, ModelExchange, ModelTurn
 from foldline.prompts.context import Priority
 from foldline.prompts.disclosure.opening import called_by_proxy, dispatched, opened_since, result_of
@@ -22,6 +21,7 @@ from foldline.prompts.errors import (
     VisibilityExpansionRequired,
 )
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
+from foldline.prompts.output.parsing import parse_output
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.roles import Role
 from foldline.prompts.runtime.bounded import check_bounds
@@ -52,6 +52,7 @@ from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 if TYPE_CHECKING:
     from foldline.prompts.adapters.base import BaseAdapter
+    from foldline.prompts.adapters.disclosure import ExpansionLoop
 
 OutputT = TypeVar("OutputT")
 
@@ -342,9 +343,7 @@ class Run(Generic[OutputT]):
         output = None
         repairs: tuple[str, ...] = ()
         if self._options.parse_output and self._rendered.structured_output is not None:
-            from foldline.prompts.output import parsing
-
-            parsed = parsing.parse_output(text, self._rendered)
+            parsed = parse_output(text, self._rendered)
             output, repairs = parsed.value, parsed.repairs
         if self._session is not None:
             self._session[Thread].apply(

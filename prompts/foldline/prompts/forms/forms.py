@@ -137,11 +137,10 @@ class JsonForm(Form):
         Raises:
             ValueError: A number is infinite or not a number.
         """
-        import json
+        # Loads `json`, which most prompts don't need.
+        from foldline.prompts.forms.json_values import encoded
 
-        from foldline.prompts.forms.json_values import to_json
-
-        return json.dumps(to_json(value), ensure_ascii=False, allow_nan=False)
+        return encoded(value)
 
 
 class LimitForm(Form):

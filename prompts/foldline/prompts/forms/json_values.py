@@ -34,6 +34,15 @@ def to_json(value: object) -> object:
     return isoformat() if callable(isoformat) else str(value)
 
 
+def encoded(value: object) -> str:
+    """Return the JSON of any value, in one line.
+
+    Raises:
+        ValueError: A number is infinite or not a number.
+    """
+    return json.dumps(to_json(value), ensure_ascii=False, allow_nan=False)
+
+
 def json_text(value: object) -> str:
     """Return JSON as models read and write it: a string as it is, anything else encoded."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -72,8 +73,6 @@ def read_json(text: str, kind: type[KindT], name: str, version: int) -> KindT:
     Raises:
         ValueError: The text has another form; the message has the location.
     """
-    import json
-
     try:
         value = convert(json.loads(text), kind, allow_extra_keys=False)
     except Mismatch as mismatch:
@@ -240,8 +239,6 @@ class _Converter:
 
 def _of_model(value: object, kind: type, path: str) -> object:
     """Return the instance of a Pydantic model that it makes of its JSON, by its own rules."""
-    import json
-
     try:
         return getattr(kind, "model_validate_json")(json.dumps(value))  # noqa: B009 - Not typed.
     except Exception as error:
@@ -297,7 +294,5 @@ _JSON_NAMES: Mapping[object, str] = {
 
 def abbreviated(value: object) -> str:
     """Return a value as JSON, shortened."""
-    import json
-
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}…"

@@ -18,6 +18,7 @@ from foldline.prompts.errors import (
     near_names,
 )
 from foldline.prompts.forms.field_forms import warn_author
+from foldline.prompts.forms.json_values import to_json
 from foldline.prompts.runtime.bounded import Cancellation, CancelScope, bounded, check_bounds
 from foldline.prompts.runtime.events import NO_METADATA, publish_call
 from foldline.prompts.specialise import type_name
@@ -118,12 +119,7 @@ def tool_text(result: ToolResult[object]) -> str:
     value = result.value
     if value is None:
         return result.message or ("Done." if result.success else "The tool failed.")
-    if isinstance(value, str):
-        shown = value
-    else:
-        from foldline.prompts.forms.json_values import to_json
-
-        shown = json.dumps(to_json(value), ensure_ascii=False)
+    shown = value if isinstance(value, str) else json.dumps(to_json(value), ensure_ascii=False)
     if not result.message or result.message == shown:
         return shown
     return f"{result.message}\n\n{shown}"

@@ -13,6 +13,8 @@ from typing import Generic, Self, TypeAlias, TypeVar, cast
 from foldline.prompts.bus import EventBus, InProcessEventBus, Subscription
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError
+from foldline.prompts.forms.json_values import to_json
+from foldline.prompts.forms.values import Mismatch, convert
 from foldline.prompts.runtime.conversation import Conversation
 from foldline.prompts.specialise import type_name
 from foldline.prompts.thread import Exchange, Thread, add_exchange
@@ -351,8 +353,6 @@ def _encode(state: object) -> object:
         raise TypeError(
             f"{type_name(type(state))} is not a dataclass; give it `to_json` and `from_json`."
         )
-    from foldline.prompts.forms.json_values import to_json
-
     return to_json(state)
 
 
@@ -360,8 +360,6 @@ def _decode(value: object, kind: type) -> object:
     decode = getattr(kind, "from_json", None)
     if callable(decode):
         return decode(value)
-    from foldline.prompts.forms.values import Mismatch, convert
-
     try:
         return convert(value, kind, allow_extra_keys=False)
     except Mismatch as mismatch:

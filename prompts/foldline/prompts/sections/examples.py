@@ -11,6 +11,7 @@ from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.fields import plain, union_members
 from foldline.prompts.forms.forms import or_else
+from foldline.prompts.forms.json_values import json_text, to_json
 from foldline.prompts.sections.each import EachSection
 from foldline.prompts.sections.listing import NUMBER
 from foldline.prompts.sections.section import ParamsT_co
@@ -132,8 +133,6 @@ class ExamplesSection(
 
     def item_values(self, item: Example[InputT_co, OutputT_co]) -> Example[str, str]:
         """Return the example with its input and output as text."""
-        from foldline.prompts.forms.json_values import json_text, to_json
-
         return Example(
             guarded(json_text(to_json(item.input)), self.template),
             guarded(json_text(to_json(item.output)), self.template),
