@@ -37,6 +37,10 @@ def stub(package: str, table: dict[str, tuple[str, ...]]) -> str:
     lines = []
     sources = {resolve_name(f".{module}", package): names for module, names in table.items()}
     for source, names in sorted(sources.items()):
+        if not names:  # The module itself.
+            module = source.rpartition(".")[2]
+            lines.append(f"from {package} import {module} as {module}")
+            continue
         line = f"from {source} import {', '.join(sorted(names, key=_order))}"
         if len(line) > _LINE:
             listed = "".join(f"    {name},\n" for name in sorted(names, key=_order))

@@ -48,7 +48,7 @@ def _short_limit() -> Iterator[None]:
 
 
 def grep(files: FileBackend, pattern: str, glob: str | None = None, **options: Any) -> GrepResults:
-    return run(searching.grep(files, Walks(files), None, pattern, glob, **options))
+    return run(searching.grep_files(files, Walks(files), None, pattern, glob, **options))
 
 
 def found(pattern: str, glob: str | None = None, **options: int) -> list[tuple[str, int, str]]:

@@ -143,7 +143,7 @@ def test_a_second_search_reads_nothing_for_the_index(tmp_path: Path) -> None:
         index = WorkspaceIndex(files, location)
         counted.append(calls(index.refresh))
         index.close()
-    reading = ("bytes_of", "words_of", "_write", "keep_listing")
+    reading = ("bytes_of", "words_of", "write_segment", "keep_listing")
     assert [counted[0][name] for name in reading] == [31, 31, 2, 1]
     assert [counted[1][name] for name in reading] == [0, 0, 0, 0]
 
@@ -154,7 +154,7 @@ def test_a_changed_file_costs_its_own_words(tmp_path: Path, size: int) -> None:
     (tmp_path / "package3" / "m31x.py").write_text("def changed(): ...\n")
     assert access.index is not None
     counted = calls(access.index.refresh)
-    assert (counted["words_of"], counted["_write"], counted["derived"]) == (1, 1, 0)
+    assert (counted["words_of"], counted["write_segment"], counted["derived"]) == (1, 1, 0)
     few = calls(lambda: access.search_files("changed"))
     report = " ".join(f"word{number}" for number in range(50))
     first, second = (calls(lambda: access.search_files(report)) for _ in range(2))

@@ -22,14 +22,13 @@ from foldline.backends import LocalFileBackend, SmartFileAccess, WorkspaceIndex
 from foldline.backends.files import local
 from foldline.backends.index import builder, database
 from foldline.backends.index.database import SCHEMA_VERSION
-from foldline.backends.index.definitions import definitions
 from foldline.backends.index.family import family_of, index_location
 from foldline.backends.index.postings import LiveIndex
 from foldline.backends.index.segments import Building, Part
 from foldline.backends.index.sharing import index_status, prune_index
 from foldline.backends.index.store import Store
 from foldline.backends.index.terms import terms_of
-from foldline.backends.index.words import Words, content_key, words_of
+from foldline.backends.index.words import Words, content_key, definitions, words_of
 
 from .test_index import rows
 

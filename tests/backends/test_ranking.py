@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from foldline.backends import SmartFileAccess
 from foldline.backends.base.languages import is_text
-from foldline.backends.index.definitions import definitions
 from foldline.backends.index.terms import stem, terms_of
+from foldline.backends.index.words import definitions
 from foldline.backends.ranking import question as questions
 from foldline.backends.ranking import weights
 from foldline.backends.ranking.features import FEATURES

@@ -273,7 +273,7 @@ def test_a_search_that_takes_too_long_gives_what_it_has(monkeypatch: pytest.Monk
     files = MemoryFileBackend({f"m{number}.py": "word = 1\n" for number in range(9)})
     ticks = iter(range(1_000))
     monkeypatch.setattr(grep, "monotonic", lambda: float(next(ticks)))
-    found = run(grep.grep(files, Walks(files, None), None, "word", seconds=4.5))
+    found = run(grep.grep_files(files, Walks(files, None), None, "word", seconds=4.5))
     assert 0 < found.total < 9
     searched = f"{found.total} of 9 files were searched in 4.5 s"
     assert found.coverage == f"partial: {searched}; name a folder or a glob"

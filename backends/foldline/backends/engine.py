@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
+from foldline.backends import outlines
 from foldline.backends.errors import LSPError, LSPUnavailableError
 from foldline.backends.models import COMPLETE
 from foldline.records import record
@@ -176,9 +177,7 @@ class OwnEngine(Engine):
     """A user's own backend in front of the analysis: its answers come first."""
 
     def __init__(self, backend: MinimalBackend, files: FileBackend) -> None:
-        from foldline.backends.outlines.own_backend import OwnBackend
-
-        self._own = OwnBackend(backend, files, "lsp")
+        self._own = outlines.OwnBackend(backend, files, "lsp")
         self._close = getattr(backend, "close", None)
         self.name = self._own.name
 

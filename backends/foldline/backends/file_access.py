@@ -7,6 +7,8 @@ from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends import formatting, outlines, ranking, references, search
+from foldline.backends.base.near_names import did_you_mean
 from foldline.backends.base.waiting import coroutine_of, waits
 from foldline.backends.engine import engine_of
 from foldline.backends.errors import InvalidArgumentError, PathError, SymbolError
@@ -138,12 +140,11 @@ class SmartFileAccess(CodeNavigation):
     def _analysis(self) -> Analysis:
         """The syntax trees' backend, loaded with the first query that needs it."""
         from foldline.backends.ast_backend import ASTFileAnalysisBackend
-        from foldline.backends.outlines.analysis import analysis_of
 
         if self._analysis_backend is None:
             parsing = None if self._parsing is None else self._parsing()
             return ASTFileAnalysisBackend(self._files, self._index, parsing)
-        return analysis_of(self._analysis_backend, self._files, self._index)
+        return outlines.analysis_of(self._analysis_backend, self._files, self._index)
 
     @property
     def file_backend(self) -> FileBackend:
@@ -225,9 +226,9 @@ class SmartFileAccess(CodeNavigation):
             self._index.recall()
         ranked, coverage = None, COMPLETE
         if query is not None:
-            from foldline.backends.search.search import rank_files
-
-            ranked_files = await rank_files(self._files, self._walks, self._index, query, start)
+            ranked_files = await search.rank_files(
+                self._files, self._walks, self._index, query, start
+            )
             ranked, coverage = [*ranked_files.paths], ranked_files.coverage
         walked = await self._walks.below(start, no_ignore=no_ignore, by_level=True)
         lines_of = None
@@ -267,20 +268,14 @@ class SmartFileAccess(CodeNavigation):
         is about, and its text shows those. They are ranked by their names, signatures and bodies.
         With the name of a class, the text shows the class and what it inherits.
         """
-        from foldline.backends.references import definitions
-
-        outline = await definitions.get_outline(self._files, self._analysis, self._engine, file)
+        outline = await references.get_outline(self._files, self._analysis, self._engine, file)
         if not query or not query.strip():
             return outline
-        from foldline.backends.formatting.outline_text import class_parts
-
         asked = replace(outline, query=query)
-        if class_parts(asked):
+        if formatting.class_parts(asked):
             inherited = await self.names().types.inherited(outline.path, query.strip())
             return replace(asked, inherited=inherited)
-        from foldline.backends.ranking.in_file import with_matches
-
-        return with_matches(outline, self._files.read_source(outline.path).lines, query)
+        return ranking.with_matches(outline, self._files.read_source(outline.path).lines, query)
 
     @waits
     async def read_symbol(
@@ -305,16 +300,13 @@ class SmartFileAccess(CodeNavigation):
             SymbolNotFoundError: with the nearest names.
             AmbiguousSymbolError: with the candidates' names.
         """
-        from foldline.backends.formatting.symbol_pages import page_symbol
-
-        return page_symbol(await self._symbol(file, name, seconds), budget, cursor, query)
+        detail = await self._symbol(file, name, seconds)
+        return formatting.page_symbol(detail, budget, cursor, query)
 
     async def _symbol(self, file: str, name: str, seconds: float) -> SymbolDetail:
-        from foldline.backends.references.definitions import read_symbol
-
         check_seconds(seconds)
         names, asked = self.names(), (self._analysis, self._engine, file, name)
-        return await read_symbol(self._files, *asked, names=names, seconds=seconds)
+        return await references.read_symbol(self._files, *asked, names=names, seconds=seconds)
 
     @waits
     async def read_symbols(
@@ -334,8 +326,6 @@ class SmartFileAccess(CodeNavigation):
         Raises:
             SymbolError: The file has none of them.
         """
-        from foldline.backends.formatting.symbol_pages import share_budget
-
         budgets.check_budget(budget)
         if not names:
             raise InvalidArgumentError("names", "is empty; get_outline lists what the file has")
@@ -356,7 +346,7 @@ class SmartFileAccess(CodeNavigation):
                     problems.append(error)
         if problems and not details:
             raise problems[0]
-        return share_budget(details, problems, budget, query)
+        return formatting.share_budget(details, problems, budget, query)
 
     @waits
     async def find_references(
@@ -385,53 +375,41 @@ class SmartFileAccess(CodeNavigation):
         if seconds > 0:
             # It starts while these are imported.
             self._engine.warm_up(since)
-        from foldline.backends.formatting.reference_text import (
-            KIND,
-            most_references,
-            page_references,
-        )
-        from foldline.backends.references.spelling import spelled, unmarked
-        from foldline.backends.references.text_uses import said_of_strings, with_text
-
-        first = budgets.read_cursor(KIND, cursor)
+        first = formatting.first_reference(cursor)
         names = self.names()
         names.check(name)
 
         asked: dict[str, Any] = {"scope": scope, "seconds": seconds, "since": since}
-        asked["most"] = most_references(first, budget)
+        asked["most"] = formatting.most_references(first, budget)
 
         async def uses(name: str, target: Position | None = None) -> References:
             return await self._references_query(names, name=name, target=target, **asked).run()
 
         if names.place(name):
             target = await coroutine_of(self.find_position)(None, name)
-            references = await uses(target.name, target)
-            if not references.said and references.name not in name:
-                references = replace(references, said=f"{name} is {references.name}")
+            answer = await uses(target.name, target)
+            if not answer.said and answer.name not in name:
+                answer = replace(answer, said=f"{name} is {answer.name}")
         else:
-            references = await uses(word := spelled(name))
-            if not references.references and (plain := unmarked(word)) != word:
-                references = replace(await uses(plain), said=f"{word} taken for {plain}")
-        if not references.references:
-            from foldline.backends.base.near_names import did_you_mean
-
-            meant = await names.in_another_case(spelled(name))
+            answer = await uses(word := references.spelled(name))
+            if not answer.references and (plain := references.unmarked(word)) != word:
+                answer = replace(await uses(plain), said=f"{word} taken for {plain}")
+        if not answer.references:
+            meant = await names.in_another_case(references.spelled(name))
             if meant is not None:
-                references = replace(await uses(meant.found[0].name), said=meant.said)
-            elif not references.said:
-                near = did_you_mean(names.near(references.name))
-                references = replace(
-                    references, reason=f"{references.reason}{near}".removeprefix("; ")
-                )
-            if not references.references:
-                reason = sentences(references.reason, await self.left_out(scope, of_code=True))
-                references = replace(references, reason=reason)
+                answer = replace(await uses(meant.found[0].name), said=meant.said)
+            elif not answer.said:
+                near = did_you_mean(names.near(answer.name))
+                answer = replace(answer, reason=f"{answer.reason}{near}".removeprefix("; "))
+            if not answer.references:
+                reason = sentences(answer.reason, await self.left_out(scope, of_code=True))
+                answer = replace(answer, reason=reason)
         if not first:
             # Of the files with a word, the last answer is kept: code is asked about before texts.
-            strings = await said_of_strings(references, self._files, self._index, since)
-            references = await with_text(references, self._files, self._index, since)
-            references = replace(references, reason=sentences(references.reason, strings))
-        return page_references(references, first, budget)
+            strings = await references.said_of_strings(answer, self._files, self._index, since)
+            answer = await references.with_text(answer, self._files, self._index, since)
+            answer = replace(answer, reason=sentences(answer.reason, strings))
+        return formatting.page_references(answer, first, budget)
 
     def read_lines(self, file: str, start: int, end: int, *, no_ignore: bool = False) -> str:
         """The lines `start` to `end`, counted from 1, both included, joined by newlines."""
@@ -470,9 +448,7 @@ class SmartFileAccess(CodeNavigation):
         a whole, not by its parts. With a budget, a page has up to eight files and ends where the
         score falls.
         """
-        from foldline.backends.search.search import search_files
-
-        return await search_files(
+        return await search.search_files(
             self._files,
             self._walks,
             self._index,
@@ -491,9 +467,7 @@ class SmartFileAccess(CodeNavigation):
         They are those of `files`, or of the files that match best. Long classes are left out in
         favour of their members.
         """
-        from foldline.backends.search.symbol_search import search_symbols
-
-        return await search_symbols(
+        return await search.search_symbols(
             self._files, self._walks, self._index, self._analysis, query, within=files
         )
 
@@ -517,9 +491,7 @@ class SmartFileAccess(CodeNavigation):
         the pattern has a newline, and a pattern that matches nothing is taken as plain text.
         Of a huge folder, these are the matches found within a few seconds; `coverage` says so.
         """
-        from foldline.backends.search.grep import grep
-
-        return await grep(
+        return await search.grep_files(
             self._files,
             self._walks,
             self._index,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from foldline.backends.formatting.parts import Code, Line
     from foldline.backends.models import NamedIn, Reference, References, TextUses
 
-KIND = "refs"
+_KIND = "refs"
 _TIERS = {
     "confirmed": "confirmed:",
     "possible": "possible (the same name; no engine confirms it):",
@@ -50,6 +50,11 @@ _MOST_ALIKE = 5
 _DATA = frozenset({".ini", ".json", ".properties", ".resx", ".strings", ".xml", ".yaml", ".yml"})
 
 
+def first_reference(cursor: str | None) -> int:
+    """The number of the reference that a page begins with."""
+    return budgets.read_cursor(_KIND, cursor)
+
+
 def most_references(first: int, budget: int | None) -> int | None:
     """More references than a page from `first` on can show; None where it shows all."""
     return None if budget is None else first + budget // _SMALLEST + 1
@@ -64,7 +69,7 @@ def page_references(found: References, first: int, budget: int | None) -> Refere
 
     def page(count: int) -> References:
         last = first + count
-        cursor = budgets.make_cursor(KIND, last) if last < len(found.references) else None
+        cursor = budgets.make_cursor(_KIND, last) if last < len(found.references) else None
         return replace(found, references=references[:count], cursor=cursor, budget=budget)
 
     def fits(count: int) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from foldline.backends import ranking
 from foldline.backends.errors import SymbolError
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.budget import size_of
@@ -247,14 +248,12 @@ def matching_part(
     A default budget has those alone, another one is filled. The cursor asks for all lines. A
     `brief` part has at least the line with the name, and says nothing of the rest.
     """
-    from foldline.backends.ranking.in_file import line_scores
-
     lines = detail.body.split("\n")
     late = _late(detail, lines)
     head = {index for index in range(_head(detail, lines)) if index not in late}
     if brief:
         head = {(detail.name_line or detail.line) - detail.body_line}
-    found_in = line_scores(lines, query)
+    found_in = ranking.line_scores(lines, query)
     # The head is there anyhow.
     scores = [0.0 if index in head else score for index, score in enumerate(found_in)]
     around = range(-_AROUND, _AROUND + 1)
@@ -344,11 +343,9 @@ def _outline(
     room = max(budget - _size_around(detail, note), 1)
     matches: tuple[str, ...] = ()
     if query:
-        from foldline.backends.ranking.in_file import with_matches
-
         inside = FileOutline(detail.path, "", (), detail.children, detail.line_end)
         source = [""] * (detail.body_line - 1) + detail.body.split("\n")
-        matches = with_matches(inside, source, query).matches
+        matches = ranking.with_matches(inside, source, query).matches
     text = plain(fit_members(detail, room, matches))
     left = room - size_of(text)
     fills = detail.kind in _CALLABLE or not isinstance(budget, budgets.DefaultBudget)

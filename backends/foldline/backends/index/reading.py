@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.base.languages import is_text
 from foldline.backends.errors import FileTooLargeError, PathError, UnreadablePathError
 from foldline.backends.files.limits import TEXT_BYTES
-from foldline.backends.index.definitions import may_define
-from foldline.backends.index.words import whole_word
+from foldline.backends.index.words import may_define, whole_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -30,7 +30,6 @@ from foldline.backends.index.database import (
     sweep,
     today,
 )
-from foldline.backends.index.definitions import BY_WORDS
 from foldline.backends.index.segments import (
     EXACT,
     FEW_TERMS,
@@ -42,6 +41,7 @@ from foldline.backends.index.segments import (
     postings,
 )
 from foldline.backends.index.stored_segments import StoredSegments
+from foldline.backends.index.words import BY_WORDS
 
 TEXT_NOTE = "text "
 """The beginning of the notes of files that aren't code."""
@@ -361,7 +361,7 @@ class Store:
     def _add(self, part: Part, artefact: int | None = None) -> int:
         """Add the words of contents that aren't known; returns how many."""
         run, day = self._connection, today()
-        number = self._segments.write(part.words, is_text=part.is_text)
+        number = self._segments.write_segment(part.words, is_text=part.is_text)
         before = run.total_changes
         run.executemany(
             "INSERT OR IGNORE INTO contents VALUES (NULL, ?, ?, ?, ?, ?, ?)",
@@ -397,7 +397,7 @@ class Store:
             ).fetchall()
             first = building.merge(self._segments.get(segment), [slot for slot, *_ in rows])
             places += [(slot, key, content) for slot, (_, content, key) in enumerate(rows, first)]
-        number = self._segments.write(building.segment(), is_text=is_text)
+        number = self._segments.write_segment(building.segment(), is_text=is_text)
         moved = [(slot, checksum(key, number, slot), content) for slot, key, content in places]
         for table in ("segments WHERE id", "terms WHERE segment"):
             run.executemany(f"DELETE FROM {table} = ?", small)

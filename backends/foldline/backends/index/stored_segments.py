@@ -105,7 +105,7 @@ class StoredSegments:
             raise sqlite3.DatabaseError("a segment is malformed")
         return tuple(row)
 
-    def write(self, words: Segment, *, is_text: bool) -> int:
+    def write_segment(self, words: Segment, *, is_text: bool) -> int:
         """Write a segment; returns its number."""
         (number,) = self._database.connection.execute(
             "INSERT INTO segments VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",

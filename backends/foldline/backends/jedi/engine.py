@@ -19,6 +19,8 @@ from foldline.backends.errors import (
     LSPTimeoutError,
     LSPUnavailableError,
 )
+from foldline.backends.lsp.lifecycle import tree_memory
+from foldline.backends.lsp.process import ServerProcess
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from foldline.backends.files.base import FileBackend
     from foldline.backends.lsp.documents import Snapshot
     from foldline.backends.lsp.lifecycle import Limits
-    from foldline.backends.lsp.process import ServerProcess
     from foldline.backends.outlines.locations import Position
 
 NAME = "jedi"
@@ -139,8 +140,6 @@ class JediEngine:
         )
 
     async def _exchange(self, request: dict[str, Any]) -> dict[str, Any]:
-        from foldline.backends.lsp.process import ServerProcess
-
         if self._idle is not None:
             self._idle.cancel()
         process = self._process
@@ -177,8 +176,6 @@ class JediEngine:
 
     async def _rest(self) -> None:
         """End a worker that holds too much memory after an answer, or stays idle."""
-        from foldline.backends.lsp.lifecycle import tree_memory
-
         pid = self._process.pid if self._process else None
         if (
             pid is not None

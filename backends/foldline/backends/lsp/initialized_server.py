@@ -11,6 +11,7 @@ from foldline.backends.base.units import OFFERED, UTF16
 from foldline.backends.base.untrusted import empty_folder, outside_environment
 from foldline.backends.errors import LSPStartError
 from foldline.backends.lsp.lifecycle import CLOSING_GRACE
+from foldline.backends.lsp.process import ServerProcess
 from foldline.backends.lsp.servers import value_at
 from foldline.backends.lsp.symbol_requests import SymbolRequests
 from foldline.version import VERSION
@@ -67,8 +68,6 @@ async def start_server(
     Raises:
         LSPError: It cannot be started, or does not answer in time; no process is left.
     """
-    from foldline.backends.lsp.process import ServerProcess
-
     name = spec.name
     process = await ServerProcess.start(
         name,

@@ -29,6 +29,7 @@ from foldline.backends.lsp.lifecycle import (
     Change,
     ServerState,
     ServerStatus,
+    tree_memory,
 )
 
 if TYPE_CHECKING:
@@ -327,8 +328,6 @@ class ServerSession:
 
     async def _watch(self, running: InitializedServer) -> None:
         """End the server when it is idle, or holds too much memory."""
-        from foldline.backends.lsp.lifecycle import tree_memory
-
         while self._running is running:
             await asyncio.sleep(self._limits.watch)
             pid = running.connection.process.pid

@@ -5,7 +5,7 @@ from foldline.lazy import exports
 __all__, __getattr__, __dir__ = exports(
     __name__,
     {
-        "coverage": ("COMPLETE", "CUT_SHORT", "TEXT_ALONE"),
+        "common": ("COMPLETE", "CUT_SHORT", "TEXT_ALONE", "ReferenceKind", "SymbolKind"),
         "files": ("FileText", "FileTree", "TreeEntry"),
         "hits": (
             "GrepMatch",
@@ -16,7 +16,6 @@ __all__, __getattr__, __dir__ = exports(
             "SymbolPlace",
             "SymbolResults",
         ),
-        "kinds": ("ReferenceKind", "SymbolKind"),
         "references": ("NamedIn", "Reference", "References", "TextUses"),
         "symbols": ("FileOutline", "Inherited", "SymbolDetail", "SymbolDetails", "SymbolInfo"),
     },

@@ -1,4 +1,10 @@
-from foldline.backends.models.coverage import COMPLETE, CUT_SHORT, TEXT_ALONE
+from foldline.backends.models.common import (
+    COMPLETE,
+    CUT_SHORT,
+    TEXT_ALONE,
+    ReferenceKind,
+    SymbolKind,
+)
 from foldline.backends.models.files import FileText, FileTree, TreeEntry
 from foldline.backends.models.hits import (
     GrepMatch,
@@ -9,7 +15,6 @@ from foldline.backends.models.hits import (
     SymbolPlace,
     SymbolResults,
 )
-from foldline.backends.models.kinds import ReferenceKind, SymbolKind
 from foldline.backends.models.references import NamedIn, Reference, References, TextUses
 from foldline.backends.models.symbols import (
     FileOutline,

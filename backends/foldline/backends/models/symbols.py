@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from foldline.backends.models.coverage import COMPLETE, Listed
+from foldline.backends.models.common import COMPLETE, Listed
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import ClassVar
 
 from foldline.backends.models import COMPLETE
-from foldline.backends.models.coverage import Listed
+from foldline.backends.models.common import Listed
 from foldline.records import record
 
 

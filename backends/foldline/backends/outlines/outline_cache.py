@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.backends.index.database import today
-from foldline.backends.parsers.outline_builder import Outline
+from foldline.backends.parsers.outline_builder import Outline, OutlineBuilder
 
 if TYPE_CHECKING:
     from foldline.backends.index import WorkspaceIndex
@@ -101,8 +101,6 @@ def encode_outline(outline: Outline) -> str:
 
 def decode_outline(text: str) -> Outline | None:
     """The outline of `encode_outline`'s JSON; None for anything else."""
-    from foldline.backends.parsers.outline_builder import OutlineBuilder
-
     try:
         rows, imports, exports, docstring, reason = json.loads(text)
         builder = OutlineBuilder()

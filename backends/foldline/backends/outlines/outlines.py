@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from foldline.backends import parsers
 from foldline.backends.base.languages import DOCUMENTS, SCRIPTS, has_grammar
 from foldline.backends.formatting.text import plural
 from foldline.backends.models import SymbolKind
@@ -38,13 +39,9 @@ def outline_source(language: str, data: bytes, *, guarded: bool = False) -> Outl
         ParseCostlyError: It has so many errors that a `guarded` parse is given up.
     """
     if not has_grammar(language):
-        from foldline.backends.parsers.indentation import outline_by_indentation
-
-        return outline_by_indentation(data, language)
+        return parsers.outline_by_indentation(data, language)
     if language == "notebook":
-        from foldline.backends.parsers.notebooks import read_cells
-
-        code, headings = read_cells(data)
+        code, headings = parsers.read_cells(data)
         outline = outline_source("python", code, guarded=guarded)
         outline.symbols = tuple(sorted((*outline.symbols, *headings), key=lambda one: one.line))
         return outline
@@ -60,9 +57,7 @@ def outline_source(language: str, data: bytes, *, guarded: bool = False) -> Outl
 
 def outline_unparsed(data: bytes, why: str, *, provisional: bool = False) -> Outline:
     """The outline by indentation of a file that isn't parsed, and why."""
-    from foldline.backends.parsers.indentation import outline_by_indentation
-
-    outline = outline_by_indentation(data)
+    outline = parsers.outline_by_indentation(data)
     outline.reason = f"{why}; shown are the lines with indented lines below them"
     outline.provisional = provisional
     return outline
@@ -167,31 +162,21 @@ def _root(language: str, data: bytes, *, guarded: bool) -> Node | None:
 
 
 def _mended(language: str, data: bytes, found: Outline, *, guarded: bool) -> tuple[SymbolInfo, ...]:
-    from foldline.backends.parsers.ts_mend import mend_outline
-
     outline = _parser_of(language)
 
     def outline_piece(piece: bytes) -> tuple[SymbolInfo, ...]:
         root = _root(language, piece, guarded=guarded)
         return outline(piece, root).symbols if root is not None else ()
 
-    return mend_outline(data, found.symbols, outline_piece)
+    return parsers.mend_outline(data, found.symbols, outline_piece)
 
 
 def _parser_of(language: str) -> Callable[[bytes, Node], Outline]:
     """The function that reads a tree of the language, its module imported when first needed."""
     if language == "python":
-        from foldline.backends.parsers.python_parser import outline_python
-
-        return outline_python
+        return parsers.outline_python
     if language in SCRIPTS:
-        from foldline.backends.parsers.ts_parser import outline_typescript
-
-        return outline_typescript
+        return parsers.outline_typescript
     if language in DOCUMENTS:
-        from foldline.backends.parsers.documents import DOCUMENT_PARSERS
-
-        return DOCUMENT_PARSERS[language]
-    from foldline.backends.parsers.table_parser import table_parser
-
-    return table_parser(language)
+        return parsers.DOCUMENT_PARSERS[language]
+    return parsers.parser_of(language)

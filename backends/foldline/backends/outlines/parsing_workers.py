@@ -10,6 +10,7 @@ import faulthandler
 import os
 import threading
 from concurrent.futures import ProcessPoolExecutor
+from mmap import PAGESIZE
 from multiprocessing import parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
@@ -119,10 +120,15 @@ def _end_with_parent() -> None:
 
 def _limit_memory() -> None:
     """Let this worker die before the machine has no memory left."""
+    _allow(_MOST_MEMORY)
+
+
+def _allow(most: int) -> None:
+    """Limit the memory of this worker."""
     with contextlib.suppress(ImportError, ValueError, OSError):  # Windows; a lower limit.
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (most, _MOST_MEMORY))
 
 
 @contextlib.contextmanager
@@ -131,12 +137,9 @@ def _limits(size: int) -> Iterator[None]:
 
     Even in a step that no Python interrupts.
     """
-    with contextlib.suppress(ImportError, ValueError, OSError):  # Not Linux; a lower limit.
-        import resource
-
-        taken = int(_STATM.read_bytes().split()[0]) * resource.getpagesize()
-        most = min(taken + _FEWEST_MEMORY + _MEMORY_A_BYTE * size, _MOST_MEMORY)
-        resource.setrlimit(resource.RLIMIT_AS, (most, _MOST_MEMORY))
+    with contextlib.suppress(OSError):  # Not Linux.
+        taken = int(_STATM.read_bytes().split()[0]) * PAGESIZE
+        _allow(min(taken + _FEWEST_MEMORY + _MEMORY_A_BYTE * size, _MOST_MEMORY))
     seconds = min(_FEWEST_SECONDS + _SECONDS_A_BYTE * size, _MOST_SECONDS)
     with Path(os.devnull).open("w") as nowhere:
         faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
+from foldline.backends.outlines.syntax import parse
 from foldline.backends.parsers.strings import fold_space
 from foldline.records import record
 
@@ -106,8 +107,6 @@ def read_markdown(text: str) -> Markdown:
     Raises:
         ParseRefusedError: It can't be read within the limits of parsing.
     """
-    from foldline.backends.outlines.syntax import parse
-
     data = text.encode("utf-8", "replace")
     root = parse("markdown", data).root_node
     at = (lambda byte: byte) if len(data) == len(text) else _Offsets(data).of

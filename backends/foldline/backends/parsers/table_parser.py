@@ -54,7 +54,7 @@ _GROUPED = frozenset({"type_spec", "type_alias", "const_spec", "var_spec", "use_
 _TABLES = {language.name: language.table for language in LANGUAGES if language.table is not None}
 
 
-def table_parser(language: str) -> Callable[[bytes, Node], Outline]:
+def parser_of(language: str) -> Callable[[bytes, Node], Outline]:
     """The parser that follows the table of `language`."""
     table = _TABLES[language]
     return lambda data, root: _Walk(data, table).run(root)

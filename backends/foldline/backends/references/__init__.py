@@ -1,0 +1,15 @@
+"""Uses of names, definitions, and what both mean by syntax alone or with an engine."""
+
+from foldline.lazy import exports
+
+__all__, __getattr__, __dir__ = exports(
+    __name__,
+    {
+        "definitions": ("get_outline", "read_symbol"),
+        "meaning": ("Names",),
+        "name_fallback": (),
+        "spelling": ("spelled", "unmarked"),
+        "text_uses": ("not_looked_at", "said_of_strings", "with_text"),
+        "two_tier_references": ("ReferencesQuery",),
+    },
+)

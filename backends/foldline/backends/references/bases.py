@@ -10,6 +10,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from tree_sitter import Query, QueryCursor
+
 from foldline.backends.base.languages import parser_for
 from foldline.backends.formatting.text import cut_bytes
 from foldline.backends.models import SymbolKind
@@ -22,7 +24,7 @@ from foldline.backends.references.references import Column
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tree_sitter import Node, Query
+    from tree_sitter import Node
 
 
 class _Row(NamedTuple):
@@ -158,8 +160,6 @@ def types_in_source(path: str, language: str, data: bytes, *, guarded: bool = Fa
         ParseRefusedError: The source isn't parsed.
         ParseCostlyError: It has so many errors that a `guarded` parse is given up.
     """
-    from tree_sitter import QueryCursor
-
     if language not in _ROWS:
         return FileTypes([])
     root = parse(language, data, guarded=guarded).root_node
@@ -206,8 +206,6 @@ def types_in_source(path: str, language: str, data: bytes, *, guarded: bool = Fa
 
 @cache
 def _query(language: str) -> Query:
-    from tree_sitter import Query
-
     row, rules = _ROWS[language], _TABLES.get(language, {})
     patterns = [f"({node}) @type" for node, rule in rules.items() if rule.kind in _TYPES]
     for bases in row.bases.split():

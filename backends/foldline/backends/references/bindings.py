@@ -66,6 +66,18 @@ _PATTERNS = frozenset(
 )
 
 
+# Of Ruby. Blocks see the variables around them, definitions don't.
+_RUBY_DEFINITIONS = re.compile(r"(?:singleton_)?(?:method|class)|module|program")
+_RUBY_BLOCKS = re.compile(r"(?:do_)?block|lambda")
+_RUBY_BINDING = re.compile(
+    r"(?:method|block|lambda)_parameters|destructured_\w+|exception_variable"
+    r"|left_assignment_list|rest_assignment|(?:array|find|keyword)_pattern"
+)
+# Other nodes bind what one of these fields holds.
+_RUBY_FIELDS = ("name", "left", "pattern")
+_RUBY_NAMING = frozenset({"method", "singleton_method", "setter", "alias", "undef"})
+
+
 def other_name(data: bytes, nodes: list[Node]) -> str:
     """The name under which an import, a re-export or a type's alias binds the last of `nodes`."""
     nodes = nodes[-2 * _DEEPEST :]
@@ -196,6 +208,41 @@ class Variables:
             if _TYPES.search(one.type):
                 break
         return []
+
+
+class BareNames:
+    """Ruby's calls without parentheses and its variables, which are bound before, of one name."""
+
+    def __init__(self, data: bytes, word: bytes) -> None:
+        self._data, self._word = data, word
+        self._bound: dict[int, bool] = {}
+
+    def kind(self, nodes: list[Node], kind: ReferenceKind) -> tuple[ReferenceKind, bool]:
+        """The use of the last node, where its place says `kind`, and whether it is a variable's.
+
+        The other nodes are around it. `total = self.total` is the thing, not a variable.
+        """
+        node, parent = nodes[-1], nodes[-2]
+        if node.type != "identifier" or parent.type in _RUBY_NAMING:
+            return kind, False
+        scopes: list[int] = []
+        for around in reversed(nodes[:-1]):
+            is_definition = _RUBY_DEFINITIONS.fullmatch(around.type)
+            if is_definition or _RUBY_BLOCKS.fullmatch(around.type):
+                scopes.append(around.id)
+            if is_definition:
+                break
+        binds = parent.type != "binary" and is_in(node, parent, _RUBY_FIELDS)
+        if binds or _RUBY_BINDING.fullmatch(parent.type):
+            right = parent.child_by_field_name("right")
+            is_own = not (
+                right and self._data.endswith(self._word, right.start_byte, right.end_byte)
+            )
+            self._bound[scopes[0]] = self._bound.get(scopes[0], False) or is_own
+            return ReferenceKind.WRITE, is_own
+        bound = [self._bound[scope] for scope in scopes if scope in self._bound]
+        is_call = kind == ReferenceKind.READ and not bound
+        return ReferenceKind.CALL if is_call else kind, kind == ReferenceKind.READ and any(bound)
 
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:

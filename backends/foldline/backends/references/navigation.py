@@ -7,13 +7,14 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from foldline.backends import fallback
+from foldline.backends import fallback, models, outlines, references
 from foldline.backends.base.languages import UNKNOWN, language_of
 from foldline.backends.base.waiting import coroutine_of, waits
 from foldline.backends.engine import NO_ENGINE
 from foldline.backends.errors import InvalidArgumentError
 from foldline.backends.formatting import navigation as pages
 from foldline.backends.formatting.text import sentences
+from foldline.backends.search.walks import Scope, left_out
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -67,9 +68,7 @@ class CodeNavigation:
 
     def names(self, *, thorough: bool = True) -> Names:
         """Meanings of names, for queries that share the outlines which they read."""
-        from foldline.backends.references.meaning import Names
-
-        return Names(self._files, self._analysis, self._index, thorough=thorough)
+        return references.Names(self._files, self._analysis, self._index, thorough=thorough)
 
     @waits
     async def definitions_of(
@@ -116,8 +115,6 @@ class CodeNavigation:
             AmbiguousSymbolError: with the candidates' names, or their places.
             InvalidArgumentError: There is no such line, or no such name on it.
         """
-        from foldline.backends.outlines.symbols import find_position
-
         names = self.names()
         if file is None:
             if not name:
@@ -136,7 +133,9 @@ class CodeNavigation:
             meant = await names.meaning(name, self._files.resolve(file))
             if len({one.name for one in meant.found}) == 1:
                 return names.position(meant.found[0], meant.told())
-        return find_position(self._files, self._analysis, file, name, line=line, column=column)
+        return outlines.find_position(
+            self._files, self._analysis, file, name, line=line, column=column
+        )
 
     @waits
     async def goto_definition(
@@ -150,19 +149,19 @@ class CodeNavigation:
         seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Locations:
         """The definitions of the symbol, also outside the workspace."""
-        from foldline.backends.references import name_fallback
-
         engine, position = self._engine_for(seconds), self._position(file, line, at)
         locations = await self._or_by_name(
-            engine.goto_definition(position, seconds=seconds), name_fallback.definitions, position
+            engine.goto_definition(position, seconds=seconds),
+            references.name_fallback.definitions,
+            position,
         )
         types, by_engine = self.names().types, locations.backend != self._analysis.name
-        if defined := name_fallback.defined_at(position, types):
-            locations = name_fallback.with_own(locations, defined, types, said=by_engine)
+        if defined := references.name_fallback.defined_at(position, types):
+            locations = references.name_fallback.with_own(locations, defined, types, said=by_engine)
         kept = _with_bodies(locations, types, position.name)
         if by_engine and locations.locations and not kept:
             why = f"possible ones: {locations.backend} knows no body"
-            by_name = await name_fallback.definitions(self._analysis, position, why)
+            by_name = await references.name_fallback.definitions(self._analysis, position, why)
             if kept := _with_bodies(by_name, types, position.name):
                 locations = by_name
         if kept:
@@ -181,8 +180,6 @@ class CodeNavigation:
         seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Locations:
         """The implementations and overrides of the symbol."""
-        from foldline.backends.references import name_fallback
-
         engine, position = self._engine_for(seconds), self._position(file, line, at)
 
         async def others() -> Locations:
@@ -192,7 +189,9 @@ class CodeNavigation:
             reason = implementations.reason if kept else f"{implementations.backend} knows none"
             return replace(implementations, locations=kept, reason=reason)
 
-        locations = await self._or_by_name(others(), name_fallback.implementations, position)
+        locations = await self._or_by_name(
+            others(), references.name_fallback.implementations, position
+        )
         locations = replace(
             locations, reason=sentences(locations.reason, await self._unread(position))
         )
@@ -210,15 +209,13 @@ class CodeNavigation:
         seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Hover:
         """The type and documentation of the symbol."""
-        from foldline.backends.references import name_fallback
-
         position = self._position(file, line, at)
         answer = await fallback.by_engine(
             self._engine_for(seconds).hover(position, seconds=seconds),
-            lambda reason: name_fallback.hover(self._analysis, position, reason),
+            lambda reason: references.name_fallback.hover(self._analysis, position, reason),
         )
         if position.name and _SAYS_NOTHING.fullmatch(answer.text):
-            by_name = await name_fallback.hover(
+            by_name = await references.name_fallback.hover(
                 self._analysis, position, f"{answer.backend} has nothing"
             )
             answer = by_name if by_name.text else answer
@@ -234,12 +231,10 @@ class CodeNavigation:
         seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Diagnostics:
         """The diagnostics of the file."""
-        from foldline.backends.references import name_fallback
-
         path = self._files.resolve(file)
         answer = await fallback.by_engine(
             self._engine_for(seconds).diagnostics(path, seconds=seconds),
-            lambda reason: name_fallback.diagnostics(self._analysis, path, reason),
+            lambda reason: references.name_fallback.diagnostics(self._analysis, path, reason),
         )
         return pages.page_diagnostics(answer, budget, cursor)
 
@@ -255,17 +250,17 @@ class CodeNavigation:
         seconds: float = fallback.DEFAULT_SECONDS,
     ) -> Calls:
         """Callers and callees of the function."""
-        from foldline.backends.references import name_fallback
-
-        position = name_fallback.with_body(self._analysis, self._position(file, line, at))
+        position = references.name_fallback.with_body(
+            self._analysis, self._position(file, line, at)
+        )
         query = self._references_query(self.names(), name=position.name, target=position)
         by_name = self._analysis, position, query
         calls = await fallback.by_engine(
             self._engine_for(seconds).call_hierarchy(position, seconds=seconds),
-            lambda reason: name_fallback.callers(*by_name, reason),
+            lambda reason: references.name_fallback.callers(*by_name, reason),
         )
         if position.name and calls.backend != self._analysis.name:
-            calls = await name_fallback.callers(*by_name, known=calls)
+            calls = await references.name_fallback.callers(*by_name, known=calls)
         # A decorator of stubs is nothing that the body calls.
         callees = [one for one in calls.outgoing if not _OVERLOAD.search(f"{one.path} {one.name}")]
         reason = sentences(calls.reason, await self._unread(position))
@@ -274,28 +269,24 @@ class CodeNavigation:
 
     def _references_query(self, names: Names, **asked: Any) -> ReferencesQuery:
         """The query about the uses of a name; unless it has `seconds`, no engine is asked."""
-        from foldline.backends.references.two_tier_references import ReferencesQuery
-
         asked = {"scope": None, "seconds": 0.0, "most": 0, "since": time.monotonic(), **asked}
-        return ReferencesQuery(
+        return references.ReferencesQuery(
             self._files, self._analysis, self._engine, self._answers, names, **asked
         )
 
     async def _unread(self, position: Position) -> str:
         """Name what may use a name, and isn't read: yacc, lex, notebooks and texts of a shell."""
-        from foldline.backends.models import References
-        from foldline.backends.outlines.analysis import uses_of
-        from foldline.backends.references.text_uses import said_of_strings, with_text
-
         language = self._analysis.get_outline(position.path).language
         if language == "bash" and position.name:
-            usages = await uses_of(self._analysis, position.name)
-            return await said_of_strings(usages, self._files, self._index, time.monotonic())
+            usages = await outlines.uses_of(self._analysis, position.name)
+            return await references.said_of_strings(
+                usages, self._files, self._index, time.monotonic()
+            )
         kinds = _UNREAD.get(language)
         if kinds is None or not position.name:
             return ""
-        uses = References(position.name, (), 0, 0)
-        text = (await with_text(uses, self._files, self._index, time.monotonic())).text
+        uses = models.References(position.name, (), 0, 0)
+        text = (await references.with_text(uses, self._files, self._index, time.monotonic())).text
         unread = ", ".join(one.path for one in text if kinds.search(one.path))
         return unread and f"not looked at: {unread}"
 
@@ -329,11 +320,8 @@ class CodeNavigation:
 
     async def left_out(self, scope: str | None = None, *others: str, of_code: bool = False) -> str:
         """Says which files of a scope an empty answer isn't about, and how to look there."""
-        from foldline.backends.references.text_uses import not_looked_at
-        from foldline.backends.search.walks import Scope, left_out
-
         walked = await Scope(self._files, scope).walked(self._walks)
-        counts = not_looked_at(self._files, walked) if of_code else ()
+        counts = references.not_looked_at(self._files, walked) if of_code else ()
         return left_out(self._files, walked, [*others, *counts])
 
     def _engine_for(self, seconds: float) -> Engine:
@@ -341,19 +329,18 @@ class CodeNavigation:
         return self._engine if seconds > 0 else NO_ENGINE
 
     def _position(self, file: str, line: int, at: str | int) -> Position:
-        from foldline.backends.outlines.locations import Position
-        from foldline.backends.outlines.symbols import first_column, name_at
-
         source = self._files.read_source(file)
         lines = source.lines
         if not 1 <= line <= len(lines):
             raise InvalidArgumentError("line", f"{source.path} has the lines 1 to {len(lines)}")
         if isinstance(at, int):
-            return Position(source.path, line, at, name_at(source.path, lines[line - 1], at))
-        column = first_column(lines, line, at)
+            return outlines.Position(
+                source.path, line, at, outlines.name_at(source.path, lines[line - 1], at)
+            )
+        column = outlines.first_column(lines, line, at)
         if column is None:
             raise InvalidArgumentError("at", f"line {line} of {source.path} has no name {at!r}")
-        return Position(source.path, line, column, at)
+        return outlines.Position(source.path, line, column, at)
 
 
 def _with_bodies(found: Locations, types: Hierarchy, name: str) -> tuple[Location, ...]:

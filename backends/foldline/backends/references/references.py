@@ -16,8 +16,7 @@ from foldline.backends.outlines.outlines import outline_of_tree, reparsed
 from foldline.backends.outlines.symbols import flatten
 from foldline.backends.outlines.syntax import parse
 from foldline.backends.parsers.python_excerpt import excerpt
-from foldline.backends.references.bindings import Variables, is_in, is_module, other_name
-from foldline.backends.references.ruby_calls import BareNames
+from foldline.backends.references.bindings import BareNames, Variables, is_in, is_module, other_name
 from foldline.backends.references.spelling import (
     AROUND,
     MARKED,

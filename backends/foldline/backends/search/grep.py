@@ -53,7 +53,7 @@ _SMALLEST = 4
 _MOST_TEXTS = 10_000
 
 
-async def grep(
+async def grep_files(
     files: FileBackend,
     walks: Walks,
     index: WorkspaceIndex | None,

@@ -19,7 +19,7 @@ from foldline.backends.errors import BackendError, PathError
 from foldline.backends.files.globs import alternatives
 from foldline.backends.formatting.parts import text_of
 from foldline.backends.formatting.text import symbol_line
-from foldline.backends.index.definitions import definitions
+from foldline.backends.index.words import definitions
 from foldline.backends.models import COMPLETE
 from foldline.backends.outlines.outlines import outline_source
 from foldline.backends.outlines.syntax import ParseRefusedError

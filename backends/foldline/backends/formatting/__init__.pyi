@@ -1,0 +1,17 @@
+from foldline.backends.formatting.outline_text import class_parts
+from foldline.backends.formatting.reference_text import (
+    first_reference,
+    most_references,
+    page_references,
+)
+from foldline.backends.formatting.symbol_pages import page_symbol, share_budget
+
+__all__ = [
+    "class_parts",
+    "first_reference",
+    "most_references",
+    "page_references",
+    "page_symbol",
+    "share_budget",
+]
+__version__: str
