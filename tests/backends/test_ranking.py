@@ -19,9 +19,8 @@ from foldline.backends.index.terms import stem, terms_of
 from foldline.backends.index.words import definitions
 from foldline.backends.ranking import question as questions
 from foldline.backends.ranking import weights
-from foldline.backends.ranking.features import FEATURES
 from foldline.backends.ranking.imports import imported
-from foldline.backends.ranking.learned import learned_weights
+from foldline.backends.ranking.learned import FEATURES, learned_weights
 from foldline.backends.ranking.paths import PathFacts, is_minor
 from foldline.backends.ranking.question import read_question
 from foldline.backends.text import format_search, format_tree

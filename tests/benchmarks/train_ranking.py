@@ -31,7 +31,7 @@ from tests.benchmarks.ablation import SIGNALS, write_ablation
 
 from foldline.backends.index.postings import LiveIndex
 from foldline.backends.ranking import learned
-from foldline.backends.ranking.features import FEATURES, features
+from foldline.backends.ranking.learned import FEATURES, features
 from foldline.backends.ranking.paths import is_minor
 from foldline.backends.ranking.question import read_question
 from foldline.backends.ranking.score import Scores

@@ -41,11 +41,11 @@ class AsyncSmartFileAccess:
 
     Files are read in threads, and waiting for language servers or the index holds none; what would
     hold the interpreter's lock for long is parsed in worker processes. Use it as an asynchronous
-    context manager, or `await close()`.
+    context manager, or `await close()`. `sync` is the same access for threads.
     """
 
     def __init__(self, access: SmartFileAccess, parsing: Parsing | None = None) -> None:
-        self._access = access
+        self.sync = access
         self._parsing = parsing
 
     @classmethod
@@ -75,11 +75,6 @@ class AsyncSmartFileAccess:
         )
         return cls(access, parsing)
 
-    @property
-    def sync(self) -> SmartFileAccess:
-        """The same access for threads."""
-        return self._access
-
     async def __aenter__(self) -> AsyncSmartFileAccess:
         return self
 
@@ -88,7 +83,7 @@ class AsyncSmartFileAccess:
 
     async def close(self) -> None:
         """Stop the worker processes and everything in the background."""
-        await in_thread(self._access.close)
+        await in_thread(self.sync.close)
         if self._parsing is not None:
             await in_thread(self._parsing.close)
 

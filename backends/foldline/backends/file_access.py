@@ -18,7 +18,7 @@ from foldline.backends.files.tree import build_tree
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.text import sentences
 from foldline.backends.formatting.text_pages import page_text
-from foldline.backends.index import DEFAULT_PATIENCE, WorkspaceIndex
+from foldline.backends.index import DEFAULT_PATIENCE, Watcher, WorkspaceIndex
 from foldline.backends.models import COMPLETE
 from foldline.backends.references.navigation import CodeNavigation
 from foldline.backends.references.references_cache import ReferencesCache
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from foldline.backends.engine import Engine
     from foldline.backends.files.base import FileBackend
-    from foldline.backends.index.watch import Watcher
     from foldline.backends.lsp import ServerStatus
     from foldline.backends.models import (
         FileOutline,
@@ -164,8 +163,6 @@ class SmartFileAccess(CodeNavigation):
     def watch(self) -> None:
         """Keep the index up to date from now on, while files change; a server does this once."""
         if self._index is not None and self._watcher is None:
-            from foldline.backends.index.watch import Watcher
-
             self._watcher = Watcher(self._files.root, self._index)
 
     def close(self) -> None:

@@ -65,7 +65,12 @@ class FileBackend(ABC):
     """The files below one root, with open editor buffers above those of the disk.
 
     Paths are relative to the root with `/`; absolute paths below it are accepted. All methods may
-    be called from several threads. With `no_ignore`, ignore files never hide anything.
+    be called from several threads.
+
+    Attributes:
+        root: The real path of the workspace root.
+        size_limit: The bytes above which a file is not read whole.
+        no_ignore: Ignore files never hide anything.
     """
 
     versions: FileVersions | None = None
@@ -75,27 +80,12 @@ class FileBackend(ABC):
         self, root: Path, *, size_limit: int = DEFAULT_SIZE_LIMIT, no_ignore: bool = False
     ) -> None:
         require_code_packages()
-        self._root = root
-        self._no_ignore = no_ignore
-        self._size_limit = size_limit
+        self.root = root
+        self.no_ignore = no_ignore
+        self.size_limit = size_limit
         self._overlays: dict[str, tuple[int, str]] = {}
         self._overlay_numbers = itertools.count(1)
         self._lock = threading.Lock()
-
-    @property
-    def root(self) -> Path:
-        """The real path of the workspace root."""
-        return self._root
-
-    @property
-    def size_limit(self) -> int:
-        """The bytes above which a file is not read whole."""
-        return self._size_limit
-
-    @property
-    def no_ignore(self) -> bool:
-        """True if ignored files are shown like all others."""
-        return self._no_ignore
 
     # Overlays
 
@@ -141,7 +131,7 @@ class FileBackend(ABC):
             if len(meant) != 1:
                 raise MissingPathError(path, [] if exact else self._near(key))
             key = meant[0]
-        if not (no_ignore or self._no_ignore):
+        if not (no_ignore or self.no_ignore):
             hidden = (rules or self.rules()).for_path(key, is_folder=kind == "folder")
             if hidden is not None:
                 raise IgnoredPathError(path, hidden.pattern, hidden.source, hidden.cure)
@@ -193,7 +183,7 @@ class FileBackend(ABC):
     def load_from_disk(self, path: str) -> Source:
         """The same without regard to overlays."""
         try:
-            raw = self._read_bytes(path, self._size_limit)
+            raw = self._read_bytes(path, self.size_limit)
         except (MissingPathError, NotAFileError):
             if self._kind(path) == "folder":
                 raise NotAFileError(path, "is a folder", "list it with get_tree") from None
@@ -370,7 +360,7 @@ class FileBackend(ABC):
             overlays = dict(self._overlays)
         seen: set[str] = set()
         since = time.monotonic() if since is None else since
-        kept = None if no_ignore or self._no_ignore else self.versions
+        kept = None if no_ignore or self.no_ignore else self.versions
         listing = None if kept is None else kept.known(since, kind)
         left_out: Sequence[str]
         if listing is not None and start in listing.folders:
@@ -464,7 +454,7 @@ class FileBackend(ABC):
         )
 
     def _rules_unless(self, *, no_ignore: bool) -> IgnoreRules | None:
-        return None if no_ignore or self._no_ignore else self.rules()
+        return None if no_ignore or self.no_ignore else self.rules()
 
     def _folder_time(self, folder: str) -> int:
         """The time at which an entry was last added, removed or renamed; 0 if it is refused."""
@@ -508,11 +498,11 @@ class FileBackend(ABC):
         rest = b""
         for number, chunk in enumerate(self._read_chunks(path)):
             if number == 0 and is_binary(chunk):
-                raise BinaryFileError(path, self._size_limit)
+                raise BinaryFileError(path, self.size_limit)
             pieces = (rest + chunk).split(b"\n")
             rest = pieces.pop()
-            if len(rest) > self._size_limit:
-                raise FileTooLargeError(path, len(rest), self._size_limit)
+            if len(rest) > self.size_limit:
+                raise FileTooLargeError(path, len(rest), self.size_limit)
             first = max(start - line, 0)
             wanted = pieces[first : max(end - line + 1, 0)]
             kept.extend(wanted)
@@ -521,8 +511,8 @@ class FileBackend(ABC):
             if line > end:
                 rest = b""
                 break
-            if size > self._size_limit:
-                raise FileTooLargeError(path, size, self._size_limit)
+            if size > self.size_limit:
+                raise FileTooLargeError(path, size, self.size_limit)
         if rest and start <= line <= end:
             kept.append(rest)
         return decode(path, b"\n".join(piece.removesuffix(b"\r") for piece in kept)).text

@@ -60,7 +60,7 @@ class LocalFileBackend(FileBackend):
         if not stat.S_ISDIR(mode):
             raise NotAFolderError(str(root), "is a file; the workspace root is a folder")
         super().__init__(root_path.resolve(), size_limit=size_limit, no_ignore=no_ignore)
-        self._root_text = str(self._root)
+        self._root_text = str(self.root)
         self.versions = FileVersions(self)
 
     def _absolute(self, path: str) -> str:
@@ -160,7 +160,7 @@ class LocalFileBackend(FileBackend):
         return entries
 
     def rules(self) -> IgnoreRules:
-        return IgnoreRules(self._root)
+        return IgnoreRules(self.root)
 
     def _folder_time(self, folder: str) -> int:
         try:

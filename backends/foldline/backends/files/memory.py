@@ -49,7 +49,7 @@ class MemoryFileBackend(FileBackend):
 
     def _real(self, path: str) -> str | None:
         text = path
-        root = self._root.as_posix()
+        root = self.root.as_posix()
         if text == root or text.startswith(f"{root}/"):
             text = text[len(root) :].lstrip("/") or "."
         normal = posixpath.normpath(text or ".")
@@ -93,10 +93,10 @@ class MemoryFileBackend(FileBackend):
         return sorted(entries.values())
 
     def rules(self) -> IgnoreRules:
-        return IgnoreRules(self._root, self._read_rules)
+        return IgnoreRules(self.root, self._read_rules)
 
     def _read_rules(self, file: Path, _root: Path | None) -> tuple[str, str] | None:
         content = None
-        if file.is_relative_to(self._root):
-            content = self._content.get(file.relative_to(self._root).as_posix())
+        if file.is_relative_to(self.root):
+            content = self._content.get(file.relative_to(self.root).as_posix())
         return None if content is None else (str(content[0]), content[1].decode("utf-8", "replace"))

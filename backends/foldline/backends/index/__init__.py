@@ -3,5 +3,6 @@
 from foldline.lazy import exports
 
 __all__, __getattr__, __dir__ = exports(
-    __name__, {"query": ("Candidates",), "workspace": ("DEFAULT_PATIENCE", "WorkspaceIndex")}
+    __name__,
+    {"query": ("Candidates",), "workspace": ("DEFAULT_PATIENCE", "Watcher", "WorkspaceIndex")},
 )

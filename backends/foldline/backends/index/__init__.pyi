@@ -1,9 +1,10 @@
 from foldline.backends.index.query import Candidates
-from foldline.backends.index.workspace import DEFAULT_PATIENCE, WorkspaceIndex
+from foldline.backends.index.workspace import DEFAULT_PATIENCE, Watcher, WorkspaceIndex
 
 __all__ = [
     "DEFAULT_PATIENCE",
     "Candidates",
+    "Watcher",
     "WorkspaceIndex",
 ]
 __version__: str

@@ -6,6 +6,8 @@ that mends it, `IndexQuery` the answers. Any thread may call any method; locks a
 
 from __future__ import annotations
 
+import logging
+import threading
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PATIENCE = 0.8
 _Result = TypeVar("_Result")
+logger = logging.getLogger(__name__)
 
 
 class WorkspaceIndex(IndexQuery):
@@ -104,3 +107,35 @@ class WorkspaceIndex(IndexQuery):
             ArtefactError: The file can't be read or written.
         """
         return self._builder.upkeep(work)
+
+
+class Watcher:
+    """Brings the index up to date after each burst of changes below `root`.
+
+    Answers do not depend on it: they compare times themselves, for a notice may come late or, on
+    network file systems, never.
+    """
+
+    def __init__(self, root: Path, index: WorkspaceIndex) -> None:
+        self._root = root
+        self._index = index
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="foldline-watch", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop watching."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        from watchfiles import watch
+
+        try:
+            for _ in watch(
+                self._root, stop_event=self._stop, raise_interrupt=False, rust_timeout=500
+            ):
+                self._index.start()
+        except (OSError, RuntimeError):
+            # For example, the system has no watches left.
+            logger.warning("%s is not watched", self._root, exc_info=True)

@@ -49,14 +49,10 @@ class Connection(JsonRpcClient):
         self.process = process
         self.received = 0
         self.latencies: deque[float] = deque(maxlen=_LATENCIES)
-        self._failure: LSPError | None = None
+        # The reason why the server is gone.
+        self.failure: LSPError | None = None
         self._ended = asyncio.Event()
         self._reading = asyncio.create_task(self._read())
-
-    @property
-    def failure(self) -> LSPError | None:
-        """The reason why the server is gone, or None while it lives."""
-        return self._failure
 
     async def ended(self) -> None:
         """Return when the server has ended, by whatever cause; `failure` says which."""
@@ -94,7 +90,7 @@ class Connection(JsonRpcClient):
 
         Without any `grace`, it is terminated and killed.
         """
-        if self._failure is None and grace:
+        if self.failure is None and grace:
             with contextlib.suppress(LSPError):
                 await self.request("shutdown", None, seconds=grace)
             self.notify("exit", None)
@@ -104,8 +100,8 @@ class Connection(JsonRpcClient):
         await asyncio.gather(self._reading, return_exceptions=True)
 
     async def _request_once(self, method: str, params: object) -> Any:
-        if self._failure is not None:
-            raise copy(self._failure)
+        if self.failure is not None:
+            raise copy(self.failure)
         started = time.perf_counter()
         try:
             number, future = self.send(method, params)
@@ -114,8 +110,8 @@ class Connection(JsonRpcClient):
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_LAST_WORDS_SECONDS):
                     await self._ended.wait()
-            if self._failure is not None:
-                raise copy(self._failure) from error
+            if self.failure is not None:
+                raise copy(self.failure) from error
             raise LSPDiedError(f"{method} cannot be sent: {error}", self.name) from error
         try:
             answer = await future
@@ -144,9 +140,9 @@ class Connection(JsonRpcClient):
         self._fail(LSPDiedError(f"the server {how}{last}", self.name, code, tail))
 
     def _fail(self, error: LSPError) -> None:
-        if self._failure is None:
-            self._failure = error
-        self.fail_all(self._failure)
+        if self.failure is None:
+            self.failure = error
+        self.fail_all(self.failure)
         self._ended.set()
 
 

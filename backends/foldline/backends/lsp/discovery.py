@@ -15,7 +15,7 @@ from foldline.backends.base.untrusted import (
     is_in_project,
     outside_environment,
 )
-from foldline.backends.lsp.configuration import ServerChoice, read_configuration
+from foldline.backends.lsp.configuration import read_configuration
 from foldline.backends.lsp.servers import Answer, Pinned, ServerSpec
 from foldline.records import record
 
@@ -39,7 +39,7 @@ class FoundServer:
 
 
 class ServerCatalog:
-    """The servers that may be used in the workspace at `root`."""
+    """The servers that may be used in the workspace at `root`; `choice` is its configuration's."""
 
     def __init__(
         self, root: Path, *, trusted: bool = False, servers: Iterable[ServerSpec] | None = None
@@ -52,18 +52,13 @@ class ServerCatalog:
 
     def look_again(self) -> None:
         """Read the configuration again, and find the programs again when they are needed."""
-        self._choice = read_configuration(self._root, trusted=self._trusted)
-        servers = self._choice.servers if self._given is None else self._given
+        self.choice = read_configuration(self._root, trusted=self._trusted)
+        servers = self.choice.servers if self._given is None else self._given
         if not self._trusted:
             empty = empty_folder(self._root)
             servers = tuple(confined(spec, empty) for spec in servers)
         self._servers = servers
         self._found.clear()
-
-    @property
-    def choice(self) -> ServerChoice:
-        """The servers by the project's own configuration."""
-        return self._choice
 
     def candidates(self, language: str, answer: Answer) -> list[tuple[ServerSpec, tuple[str, ...]]]:
         """The usable servers for the language that answer this truly, the best first."""
@@ -107,7 +102,7 @@ class ServerCatalog:
         return report
 
     def _find(self, spec: ServerSpec) -> tuple[tuple[str, ...], str]:
-        if spec.name in self._choice.disabled:
+        if spec.name in self.choice.disabled:
             return (), "disabled in [tool.foldline.lsp]"
         program = spec.command[0]
         program_path = find_program(program, self._root, trusted=self._trusted)
@@ -116,7 +111,7 @@ class ServerCatalog:
             return (), f"{program} was not found{hint}"
         if spec.executes_workspace and not self._trusted:
             return (), UNTRUSTED
-        why = "preferred in [tool.foldline.lsp]" if spec.name in self._choice.preferred else "found"
+        why = "preferred in [tool.foldline.lsp]" if spec.name in self.choice.preferred else "found"
         if spec.confined and spec.pinned != Pinned():
             why += ", and confined as the workspace is not trusted"
         return (str(program_path), *spec.command[1:]), why

@@ -18,27 +18,19 @@ if TYPE_CHECKING:
 
 # The languages of files that some server understands, by extension, in LSP's names.
 LANGUAGE_IDS = {
-    ".py": "python",
-    ".pyi": "python",
-    ".pyw": "python",
-    ".js": "javascript",
-    ".cjs": "javascript",
-    ".mjs": "javascript",
-    ".jsx": "javascriptreact",
-    ".ts": "typescript",
-    ".cts": "typescript",
-    ".mts": "typescript",
-    ".tsx": "typescriptreact",
-    ".go": "go",
-    ".rs": "rust",
-    ".c": "c",
-    ".h": "c",
-    ".cc": "cpp",
-    ".cpp": "cpp",
-    ".cxx": "cpp",
-    ".hh": "cpp",
-    ".hpp": "cpp",
-    ".hxx": "cpp",
+    extension: language
+    for language, extensions in {
+        "python": ".py .pyi .pyw",
+        "javascript": ".js .cjs .mjs",
+        "javascriptreact": ".jsx",
+        "typescript": ".ts .cts .mts",
+        "typescriptreact": ".tsx",
+        "go": ".go",
+        "rust": ".rs",
+        "c": ".c .h",
+        "cpp": ".cc .cpp .cxx .hh .hpp .hxx",
+    }.items()
+    for extension in extensions.split()
 }
 PYTHON = ("python",)
 SCRIPT = ("javascript", "javascriptreact", "typescript", "typescriptreact")

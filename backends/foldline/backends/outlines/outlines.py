@@ -16,8 +16,8 @@ from foldline.backends.outlines.syntax import (
     ParseStoppedError,
     parse,
 )
-from foldline.backends.parsers.brackets import mended
-from foldline.backends.parsers.markup import MARKUP, only_scripts, with_tags
+from foldline.backends.parsers.brackets import mend_outline, mended
+from foldline.backends.parsers.markup import MARKUP, only_scripts, read_cells, with_tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -41,7 +41,7 @@ def outline_source(language: str, data: bytes, *, guarded: bool = False) -> Outl
     if not has_grammar(language):
         return parsers.outline_by_indentation(data, language)
     if language == "notebook":
-        code, headings = parsers.read_cells(data)
+        code, headings = read_cells(data)
         outline = outline_source("python", code, guarded=guarded)
         outline.symbols = tuple(sorted((*outline.symbols, *headings), key=lambda one: one.line))
         return outline
@@ -168,7 +168,7 @@ def _mended(language: str, data: bytes, found: Outline, *, guarded: bool) -> tup
         root = _root(language, piece, guarded=guarded)
         return outline(piece, root).symbols if root is not None else ()
 
-    return parsers.mend_outline(data, found.symbols, outline_piece)
+    return mend_outline(data, found.symbols, outline_piece)
 
 
 def _parser_of(language: str) -> Callable[[bytes, Node], Outline]:

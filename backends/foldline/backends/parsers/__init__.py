@@ -7,10 +7,8 @@ __all__, __getattr__, __dir__ = exports(
     {
         "documents": ("DOCUMENT_PARSERS",),
         "indentation": ("outline_by_indentation",),
-        "notebooks": ("read_cells",),
         "python_parser": ("outline_python",),
         "table_parser": ("parser_of",),
-        "ts_mend": ("mend_outline",),
         "ts_parser": ("outline_typescript",),
     },
 )

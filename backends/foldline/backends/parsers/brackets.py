@@ -1,4 +1,4 @@
-"""Brackets of broken code: where a definition ends that the grammar lost, and what mends a source.
+"""Broken code: where a definition ends that the grammar lost, and what mends a source.
 
 A grammar that fails inside a definition often ends it there. Its brackets still say where it ends,
 if the line of the last one is indented as its first line is.
@@ -7,9 +7,11 @@ if the line of the last one is indented as its first line is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 from foldline.backends.base.languages import SCRIPTS
+from foldline.backends.models import SymbolInfo, SymbolKind
 
 # In languages such as Rust, quotes hold one character, and a lone apostrophe begins no string.
 _LONG = rb"'(?:\\.|[^'\\\n]){0,400}+'"
@@ -43,6 +45,15 @@ _MACROS = re.compile(
     re.MULTILINE,
 )
 _LETTERS = re.compile(rb"[^\n]")
+# A declaration that starts its line is most likely one of the file's own.
+_DECLARATION = re.compile(
+    rb"^(?:export[ \t]+)?(?:default[ \t]+)?(?:declare[ \t]+)?(?:abstract[ \t]+)?(?:async[ \t]+)?"
+    rb"(function|class|interface|enum|type|namespace|const|let|var)\b[ \t*]+"
+    rb"([A-Za-z_$\x80-\xff][\w$\x80-\xff]*).*",
+    re.MULTILINE,
+)
+# Damage in thousands of pieces isn't code that people read.
+_MOST_PIECES = 500
 
 
 def end_of(lines: Sequence[str], first: int, last: int, language: str) -> int | None:
@@ -104,3 +115,36 @@ def _brackets(data: bytes, language: str) -> Iterator[tuple[int, bytes]]:
 
 def _indent(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
+
+
+def mend_outline(
+    data: bytes,
+    symbols: tuple[SymbolInfo, ...],
+    outline: Callable[[bytes], tuple[SymbolInfo, ...]],
+) -> tuple[SymbolInfo, ...]:
+    """The symbols of JavaScript or TypeScript with those that error recovery gave up.
+
+    Where the tree has no declaration though a line begins with one, the piece up to the next such
+    line is given to `outline` by itself, so that damage stays where it is.
+    """
+    lines = {symbol.line for symbol in symbols} | {symbol.name_line for symbol in symbols}
+    matches = list(islice(_DECLARATION.finditer(data), _MOST_PIECES))
+    ends = [match.start() for match in matches[1:]]
+    mended = list(symbols)
+    row = counted = 0
+    for match, end in zip(matches, [*ends, len(data)], strict=False):
+        start = match.start()
+        row += data.count(b"\n", counted, start)
+        counted = start
+        if row + 1 not in lines:
+            # Empty lines above it, so that its symbols have the lines of the file.
+            piece = b"\n" * row + data[start:end]
+            mended += outline(piece) or (_by_its_line(match, row + 1),)
+    return tuple(sorted(mended, key=lambda symbol: symbol.line))
+
+
+def _by_its_line(match: re.Match[bytes], number: int) -> SymbolInfo:
+    word, name = (part.decode("utf-8", "replace") for part in match.groups())
+    kind = SymbolKind.VARIABLE if word in {"const", "let", "var"} else SymbolKind(word)
+    line = match.group().decode("utf-8", "replace").rstrip().rstrip("{").rstrip()
+    return SymbolInfo(name, kind, number, number, line, name_line=number)

@@ -108,10 +108,10 @@ def _language(
     words: str = "",
     module: str = "",
     function: str = "language",
-    interpreters: tuple[str, ...] = (),
+    interpreters: str = "",
     **others: Any,
 ) -> LanguageInfo:
-    """A language by table: its extensions and, behind `/`, names of files, and its rules.
+    """A language by table, with its rules.
 
     Broken code is looked through. A `,` stands between import words.
     """
@@ -122,10 +122,25 @@ def _language(
         import_words=tuple(filter(None, words.split(","))),
         **others,
     )
+    return _parsed(
+        name, files, module or f"tree_sitter_{name}", function, interpreters, table=table
+    )
+
+
+def _parsed(
+    name: str,
+    files: str,
+    module: str = "",
+    function: str = "language",
+    interpreters: str = "",
+    *,
+    table: LanguageTable | None = None,
+    document: bool = False,
+) -> LanguageInfo:
+    """A language: its extensions and, behind `/`, names of files; its grammar and interpreters."""
     extensions, _, names = files.partition("/")
-    module = module or f"tree_sitter_{name}"
-    entry = tuple(extensions.split()), module, function, tuple(names.split()), interpreters, table
-    return LanguageInfo(name, *entry)
+    entry = tuple(extensions.split()), module, function, tuple(names.split())
+    return LanguageInfo(name, *entry, tuple(interpreters.split()), table, document)
 
 
 # What calls define: each of their arguments, the first one, a test; or what they are given does.
@@ -146,29 +161,23 @@ _C_THROUGH = (
     "declaration_list"
 )
 
+_TYPESCRIPT = ("tree_sitter_typescript", "language_typescript")
+
 LANGUAGES = (
-    LanguageInfo(
+    _parsed(
         "python",
-        (".py", ".pyi", ".pyw"),
+        ".py .pyi .pyw/SConstruct SConscript wscript",
         "tree_sitter_python",
-        file_names=("SConstruct", "SConscript", "wscript"),
-        interpreters=("python", "pypy"),
+        interpreters="python pypy",
     ),
-    LanguageInfo(
+    _parsed(
         "javascript",
-        (".js", ".jsx", ".mjs", ".cjs"),
+        ".js .jsx .mjs .cjs/Jakefile",
         "tree_sitter_javascript",
-        file_names=("Jakefile",),
-        interpreters=("node", "nodejs", "bun"),
+        interpreters="node nodejs bun",
     ),
-    LanguageInfo(
-        "typescript",
-        (".ts", ".mts", ".cts"),
-        "tree_sitter_typescript",
-        "language_typescript",
-        interpreters=("deno", "ts-node", "tsx"),
-    ),
-    LanguageInfo("tsx", (".tsx",), "tree_sitter_typescript", "language_tsx"),
+    _parsed("typescript", ".ts .mts .cts", *_TYPESCRIPT, "deno ts-node tsx"),
+    _parsed("tsx", ".tsx", "tree_sitter_typescript", "language_tsx"),
     _language(
         "go",
         ".go",
@@ -289,7 +298,7 @@ LANGUAGES = (
             **dict.fromkeys(("private", "protected", "public", "module_function"), _GIVEN),
             "namespace": Rule(SymbolKind.NAMESPACE, opens=True),
         },
-        interpreters=("ruby",),
+        interpreters="ruby",
     ),
     _language(
         "php",
@@ -306,7 +315,7 @@ LANGUAGES = (
         through="namespace_definition compound_statement if_statement else_clause",
         imports="namespace_use_declaration",
         words="use ",
-        interpreters=("php",),
+        interpreters="php",
         function="language_php",
         members={"method_declaration": "parameters"},
     ),
@@ -335,7 +344,7 @@ LANGUAGES = (
         "case_statement case_item",
         hash_comments=True,
         calls={"alias": _EACH},
-        interpreters=("sh", "bash", "zsh", "dash", "ksh"),
+        interpreters="sh bash zsh dash ksh",
     ),
     _language(
         "lua",
@@ -440,37 +449,21 @@ LANGUAGES = (
         hash_comments=True,
     ),
     # No grammar: their scripts are read as TypeScript, and their blocks by indentation.
-    LanguageInfo("vue", (".vue",), "tree_sitter_typescript", "language_typescript"),
-    LanguageInfo("svelte", (".svelte",), "tree_sitter_typescript", "language_typescript"),
-    LanguageInfo("html", (".html", ".htm"), "tree_sitter_typescript", "language_typescript"),
-    LanguageInfo("proto", (".proto",)),
-    LanguageInfo("graphql", (".graphql", ".gql", ".graphqls")),
-    LanguageInfo("notebook", (".ipynb",), "tree_sitter_python", document=True),
-    LanguageInfo(
-        "markdown",
-        (".md", ".markdown", ".mdx"),
-        "tree_sitter_markdown",
-        document=True,
+    _parsed("vue", ".vue", *_TYPESCRIPT),
+    _parsed("svelte", ".svelte", *_TYPESCRIPT),
+    _parsed("html", ".html .htm", *_TYPESCRIPT),
+    _parsed("proto", ".proto"),
+    _parsed("graphql", ".graphql .gql .graphqls"),
+    _parsed("notebook", ".ipynb", "tree_sitter_python", document=True),
+    _parsed("markdown", ".md .markdown .mdx", "tree_sitter_markdown", document=True),
+    _parsed(
+        "toml", ".toml/Pipfile Cargo.lock poetry.lock uv.lock", "tree_sitter_toml", document=True
     ),
-    LanguageInfo(
-        "toml",
-        (".toml",),
-        "tree_sitter_toml",
-        file_names=("Pipfile", "Cargo.lock", "poetry.lock", "uv.lock"),
-        document=True,
-    ),
-    LanguageInfo(
-        "yaml",
-        (".yaml", ".yml"),
-        "tree_sitter_yaml",
-        file_names=(".clang-format",),
-        document=True,
-    ),
-    LanguageInfo(
+    _parsed("yaml", ".yaml .yml/.clang-format", "tree_sitter_yaml", document=True),
+    _parsed(
         "json",
-        (".json", ".jsonc", ".json5", ".webmanifest"),
+        ".json .jsonc .json5 .webmanifest/Pipfile.lock composer.lock .prettierrc .babelrc",
         "tree_sitter_json",
-        file_names=("Pipfile.lock", "composer.lock", ".prettierrc", ".babelrc"),
         document=True,
     ),
 )
