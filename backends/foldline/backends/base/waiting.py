@@ -43,6 +43,8 @@ class Threads(Executor):
 
     def _forget(self) -> None:
         """Start without threads: a forked child has none of its parent's."""
+        # `_idle` counts waiting threads that no work is meant for yet: `submit` takes one, or
+        # starts a thread. `_lock` keeps two callers from taking the last place.
         self._lock = threading.Lock()
         self._idle = threading.Semaphore(0)
         self._count = 0
@@ -185,6 +187,9 @@ class Shared(Generic[Value]):
     """
 
     def __init__(self, work: Callable[[float], Value]) -> None:
+        # At most one run works (`_running`), and one waits (`_next`) for all callers since that
+        # began. `_lock` guards both, and isn't held while the work is done or its result is
+        # reported.
         self._work = work
         self._lock = threading.Lock()
         self._began = 0.0

@@ -171,6 +171,9 @@ class FileVersions:
 
     def __init__(self, files: LocalFileBackend) -> None:
         self._files = files
+        # Held during a look at the disk, so that other callers wait for it and share it. `known`
+        # and `keeping` give up instead: the caller's own walk takes as long. A listing never
+        # changes once it is made, so the last one is read without the lock.
         self._lock = threading.Lock()
         self._listing: Listing | None = None
         self._looked_at = 0

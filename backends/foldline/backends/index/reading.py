@@ -48,6 +48,8 @@ class FileReader:
     def __init__(self, files: LocalFileBackend) -> None:
         self.refused: dict[str, FileStamp] = {}
         self._files = files
+        # One answer reads at a time. The build doesn't take this lock: it asks `make_way` between
+        # two files, and goes on when the answer is made or its time is up.
         self._answering = threading.Lock()
         # Cleared while the building waits, at most until `_pause_end`.
         self._free = threading.Event()

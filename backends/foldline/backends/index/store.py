@@ -92,7 +92,8 @@ class Store:
         self.outlines = _Outlines(self._database)
         self._root = stored_path(str(root))
         self._updates = 0
-        # What this workspace has, as of a moment: its number and segments; its copies.
+        # What this workspace has, as of a moment: its number and segments; its copies. `_reading`
+        # renews them, under the database's lock.
         self._moment: object = None
         self._own = 0
         self._own_segments: Sequence[tuple[int, bool]] = ()

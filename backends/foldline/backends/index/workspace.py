@@ -2,6 +2,8 @@
 
 A front without states: `Freshness` has the file and what is known of it, `IndexBuilder` the thread
 that mends it, `IndexQuery` the answers. Any thread may call any method; locks are theirs.
+They are taken in one order: the builder's, those of `Freshness`, then the database's or that of the
+list of files.
 """
 
 from __future__ import annotations

@@ -52,6 +52,10 @@ class JediLocations:
     missing: tuple[str, ...] = ()
 
 
+# Runs on the background loop. The worker answers line by line, so a request holds `_turn` until its
+# answer is read; if that is broken off, the worker is ended, or its next line would be read as the
+# answer to another request. `_process` is None without a worker; `_stop` takes it before it awaits
+# anything, so that two callers never stop the same one.
 class JediEngine:
     """jedi in a worker process, which is started when first asked and replaced when it dies."""
 

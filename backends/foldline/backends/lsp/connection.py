@@ -36,6 +36,9 @@ _LAST_WORDS_SECONDS = 2.0
 _SHUTDOWN_SECONDS = 2.0
 
 
+# `failure` is None while the server lives, and is set once, by the reading task or by `close`: that
+# fails all pending requests, and later ones when they are made. The first reason is kept, since
+# what fails afterwards, such as a write to a closed pipe, says less.
 class Connection(JsonRpcClient):
     """Speaks to one running server, which may be dead at any time.
 

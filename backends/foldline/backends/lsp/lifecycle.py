@@ -13,6 +13,9 @@ from foldline.records import record
 CLOSING_GRACE = 0.5
 
 
+# STOPPED leads by STARTING and INDEXING to READY, and an idle server goes back. After a crash it is
+# RESTARTING for a step of `Limits.backoff`; several crashes in a row lead to DOWN. FAILING is up,
+# but its last answers can't be right. The state isn't stored: `ServerSession.state` derives it.
 class ServerState(StrEnum):
     """The state of a server."""
 

@@ -96,6 +96,11 @@ class Answered:
     unopened: int = 0
 
 
+# A pool runs on the background loop and needs no locks: between two awaits nothing else runs there.
+# Other threads may read `has_servers`; `_look` runs in a thread of its own and changes nothing
+# here. Callers that ask the same of one generation share a task in `_answers`, and await it
+# shielded: one that gives up doesn't cancel it for the others. A session leaves `_sessions` before
+# it is closed, so that a query that comes meanwhile starts a new one.
 class ServerPool:
     """One server for each (server, root) that was ever asked, at most `MAX_SERVERS` of them.
 

@@ -47,6 +47,11 @@ log = logging.getLogger(__name__)
 _MOST_WRONG_ANSWERS = 3
 
 
+# A server is stopped, starting (`_starting`), up (`_running`) or ending (a task in `_ending`; its
+# process may outlive the start of the next one). Only `_started` brings it up, and only `_end`
+# takes it down. The reader, a late request and the watch may all notice one crash: `_end` does
+# nothing unless its server is still the one that is up. Callers share a start, and await it
+# shielded.
 class ServerSession:
     """The lifecycle of one server for one root, on one event loop.
 

@@ -60,6 +60,8 @@ class PoolParsing(Parsing):
         self._worth_starting = _WORTH_STARTING if patient else _WORTH_SENDING
         self._deadly: dict[bytes, None] = {}
         self._pool: ProcessPoolExecutor | None = None
+        # Guards `_deadly` and `_pool`, which is None before the first use, after a death, and once
+        # closed. It isn't held while a worker works.
         self._lock = threading.Lock()
 
     def outline(self, source: Parsed) -> Outline:
