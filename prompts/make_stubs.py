@@ -34,12 +34,12 @@ def exported(tree: ast.Module) -> dict[str, tuple[str, ...]]:
 
 
 def stub(package: str, table: dict[str, tuple[str, ...]]) -> str:
-    lines = []
+    # A module without names is exported itself.
+    modules = sorted(module for module, names in table.items() if not names)
+    lines = [f"from {package} import {module} as {module}" for module in modules]
     sources = {resolve_name(f".{module}", package): names for module, names in table.items()}
     for source, names in sorted(sources.items()):
-        if not names:  # The module itself.
-            module = source.rpartition(".")[2]
-            lines.append(f"from {package} import {module} as {module}")
+        if not names:
             continue
         line = f"from {source} import {', '.join(sorted(names, key=_order))}"
         if len(line) > _LINE:
