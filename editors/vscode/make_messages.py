@@ -126,12 +126,11 @@ def _events() -> str:
         if not action.names.event:
             continue
         hints = get_type_hints(action, include_extras=True)
-        members = [f"action: '{action.names.event}'"]
+        members = [f"action: '{action.names.camel}'"]
         for field in fields(action):
             required = field.default is MISSING and field.default_factory is MISSING
             if Role.KEY in get_args(hints[field.name]):
-                of_set = action.names.event == "render"
-                members.insert(1, "key?: string" if of_set else "key: string")
+                members.insert(1, f"key{'' if required else '?'}: string")
             else:
                 shown = _type(hints[field.name]).removesuffix(" | null")
                 members.append(f"{field.name}{'' if required else '?'}: {shown}")

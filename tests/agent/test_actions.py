@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.error import HTTPError
 from urllib.parse import urljoin
@@ -20,21 +22,24 @@ from foldline.agent.folders import open_folders
 from foldline.agent.mcp.prompt_tools import PromptTools
 from foldline.backends.base.reading import Between
 from foldline.backends.base.waiting import Threads
-from foldline.ide import Change, Names, PromptRef, Settings, Start, View, Workspace, perform
+from foldline.ide import Change, PreviewPrompt, PromptRef, Settings, View, Workspace, perform
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.operation import Doc, Role, parameters_of
+from foldline.ide.prompts.action import PREVIEW
 from foldline.ide.prompts.actions import ACTIONS
 from foldline.ide.prompts.controls import Controls
-from foldline.server.app import create_server
+from foldline.server.app import COMMANDS, create_server
 from foldline.server.commands.prompt_command import PromptCommand
+from foldline.server.page.app import OWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-    from foldline.ide.prompts.actions import Action
+    from foldline.ide.prompts.action import Action
     from foldline.ide.render.render import Render
     from foldline.server.server import FoldlineServer
+
+ROOT = Path(__file__).parents[2]
 
 PROMPT = """
 from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
@@ -47,13 +52,8 @@ prompt = PromptTemplate(ns="demo", key="triage", sections=[rules])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pin(
-    Change,
-    command="prompt.pin",
-    event="pin",
-    tool="pin_section",
-    description="Pins a section of a prompt.",
-    option="--pin",
+class PinSection(
+    Change, takes=PREVIEW, event=True, description="Pins a section of a prompt.", option=True
 ):
     """Pins a section of a preview."""
 
@@ -65,7 +65,7 @@ class Pin(
         return view.step("pin" * self.times, (self.section_key,), overrides=overrides)
 
 
-WITH_PIN = (*ACTIONS, Pin)
+WITH_PIN = (*ACTIONS, PinSection)
 BOUND = "times: must be from 1 to 3, not 9"
 
 
@@ -88,7 +88,7 @@ def workspace(file: Path) -> Iterator[Workspace]:
 
 async def started(workspace: Workspace, file: Path) -> str:
     workspace.open_document(file.as_uri(), PROMPT, 1)
-    return (await perform(workspace, PromptRef(uri=file.as_uri()), Start())).sessionId
+    return (await perform(workspace, PromptRef(uri=file.as_uri()), PreviewPrompt())).sessionId
 
 
 async def stop(workspace: Workspace) -> None:
@@ -98,10 +98,10 @@ async def stop(workspace: Workspace) -> None:
 
 def test_a_new_action_is_a_call_in_python(workspace: Workspace, file: Path) -> None:
     async def run() -> None:
-        rendered = await perform(workspace, PromptRef(file=file), Pin(section_key="rules"))
+        rendered = await perform(workspace, PromptRef(file=file), PinSection(section_key="rules"))
         assert "Be polite." in rendered.text
         state = await perform(
-            workspace, await started(workspace, file), Pin(section_key="rules", times=2)
+            workspace, await started(workspace, file), PinSection(section_key="rules", times=2)
         )
         assert (state.blocks[0].text, state.steps) == ("## 1. Rules\n\nBe polite.", 2)
         preview = workspace.previews.find(state.sessionId)
@@ -113,7 +113,7 @@ def test_a_new_action_is_a_call_in_python(workspace: Workspace, file: Path) -> N
 
 def server_of(file: Path) -> FoldlineServer:
     """A server that has no client to tell anything."""
-    server = create_server(actions=[Pin])
+    server = create_server(actions=[PinSection])
     server.protocol.notify = lambda *_: None  # type: ignore[method-assign]
     server.protocol.client_capabilities = ClientCapabilities()
     server.core.set_settings(Settings(trusted=True))
@@ -124,10 +124,10 @@ def server_of(file: Path) -> FoldlineServer:
 
 
 def test_a_new_action_is_a_server_command(file: Path) -> None:
-    about = "`foldline.server.prompt.pin`: pins a section of a preview."
-    assert PromptCommand(Pin).__doc__ == about
+    about = "`foldline.server.prompt.pinSection`: pins a section of a preview."
+    assert PromptCommand(PinSection).__doc__ == about
     server = server_of(file)
-    execute = server.protocol.fm.commands["foldline.server.prompt.pin"]
+    execute = server.protocol.fm.commands["foldline.server.prompt.pinSection"]
 
     async def run() -> None:
         await started(server.core, file)
@@ -201,14 +201,14 @@ def test_a_new_action_is_an_event_of_the_page(workspace: Workspace, file: Path) 
     async def run() -> None:
         session = await started(workspace, file)
         controls = Controls(workspace, session, "Opened in the browser", WITH_PIN)
-        event = {"action": "pin", "key": "rules", "times": 2}
-        assert controls.read(event) == Pin(section_key="rules", times=2)
+        event = {"action": "pinSection", "key": "rules", "times": 2}
+        assert controls.read(event) == PinSection(section_key="rules", times=2)
         assert await controls.perform(controls.read(event)) is None
         assert "Be polite." in workspace.previews.find(session).state().blocks[0].text
         for wrong, problem in (
             ({**event, "times": 9}, BOUND),
             ({**event, "time": 1}, "time: unknown argument; did you mean 'times'"),
-            ({"action": "pim"}, "expected one of .*pin"),
+            ({"action": "pim"}, "expected one of .*pinSection"),
         ):
             with pytest.raises(ArgumentsError, match=problem):
                 controls.read(wrong)
@@ -232,10 +232,10 @@ def test_a_browser_can_send_a_new_action(file: Path) -> None:
                 return int(answer.status)
 
         (await asyncio.to_thread(browser.open, url)).close()
-        assert await send(action="pin", key="rules", times=2) == 204
+        assert await send(action="pinSection", key="rules", times=2) == 204
         assert "Be polite." in server.previews.find(session).state().blocks[0].text
         with pytest.raises(HTTPError) as refused:
-            await send(action="pin", key="rules", times=9)
+            await send(action="pinSection", key="rules", times=9)
         with refused.value as answer:
             assert answer.read().decode().strip() == BOUND
         await server.pages.stop()
@@ -252,12 +252,13 @@ def test_a_new_action_is_an_option_of_the_command_line(
     with pytest.raises(SystemExit):
         parser.parse_args(["preview", "--help"])
     shown = " ".join(capsys.readouterr().out.split())
-    assert "--pin KEY pin this section" in shown
-    assert "--pin-times VALUE how many pins" in shown
-    options = parser.parse_args(["preview", str(file), "--text", "--pin", "rules"])
+    assert "--pin-section KEY pin this section" in shown
+    assert "--pin-section-times VALUE how many pins" in shown
+    options = parser.parse_args(["preview", str(file), "--text", "--pin-section", "rules"])
     assert options.run(options) == 0
     assert "Be polite." in capsys.readouterr().out
-    options = parser.parse_args(["preview", str(file), "--pin", "rules", "--pin-times", "9"])
+    times = ["--pin-section", "rules", "--pin-section-times", "9"]
+    options = parser.parse_args(["preview", str(file), *times])
     with pytest.raises(ArgumentsError, match=BOUND):
         options.run(options)
 
@@ -265,5 +266,48 @@ def test_a_new_action_is_an_option_of_the_command_line(
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.__name__)
 def test_every_argument_is_documented(action: type[Action[Any]]) -> None:
     assert action.__doc__
-    offered = action.names != Names()
+    offered = action.names.takes or action.names.event or action.names.description
     assert all(one.doc.documentation or not offered for one in parameters_of(action))
+
+
+SHORTER = {"PreviewPrompt": "Preview", "RenderPrompt": "Render"}
+"""Names that leave out what the command's `prompt.` says."""
+NO_ACTIONS = {"adopt": "makes prompts", "list": "is of all prompts", "serve": "is of a page"}
+"""Commands on prompts that are no actions on one."""
+OPTIONS = {"compare_sets", "diff", "open_sections", "text"}
+"""Options of `foldline preview` that are actions; the others say with which values, and how."""
+
+
+def spellings(action: type[Action[Any]]) -> tuple[str, str]:
+    """Return the name of an action's class as on the wire, and as for models."""
+    name = SHORTER.get(action.__name__, action.__name__)
+    return name[0].lower() + name[1:], re.sub("(?<!^)([A-Z])", r"_\1", name).lower()
+
+
+def test_an_action_has_the_name_of_its_class_in_every_shell(workspace: Workspace) -> None:
+    actions = (*ACTIONS, *OWN)
+    camel, snake = map(set, zip(*map(spellings, actions), strict=True))
+    assert command_names("foldline.server.prompt.") - NO_ACTIONS.keys() < camel
+    assert Controls(workspace, "", "", actions)._actions.keys() < camel
+    assert PromptTools(workspace)._actions.keys() < snake
+    parser = argparse.ArgumentParser()
+    preview.register(parser.add_subparsers())
+    assert vars(parser.parse_args(["preview", "FILE"])).keys() & snake >= OPTIONS
+    worker = (ROOT / "server/foldline/ide/render/worker/_foldline_actions.py").read_text("utf-8")
+    answered = re.findall(r'^    "(\w+)": _\w+,$', worker, re.MULTILINE)
+    assert "read_section" in answered
+    assert set(answered) < snake
+
+
+@pytest.mark.parametrize("client", ["emacs", "neovim/lua", "vscode/src"])
+def test_a_client_knows_an_action_by_the_same_name(client: str) -> None:
+    sources = [file.read_text("utf-8") for file in (ROOT / "editors" / client).rglob("*.*")]
+    named = re.findall(r"""['"](?:foldline\.server\.)?prompt\.(\w+)""", "".join(sources))
+    named += re.findall(r"""(?:this|\?)\.(?:ask|change)(?:<\w+>)?\('(\w+)'""", "".join(sources))
+    assert {"openSections", "preview"} <= {*named}
+    assert set(named) <= command_names("foldline.server.prompt.")
+
+
+def command_names(prefix: str) -> set[str]:
+    names = [str(command.COMMAND) for command in COMMANDS]
+    return {name.removeprefix(prefix) for name in names if name.startswith(prefix)}

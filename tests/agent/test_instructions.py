@@ -112,7 +112,7 @@ def test_preview_shows_a_file_as_it_is_sent() -> None:
     assert (status, err) == (0, "")
     assert "where data lives" in out
     assert "data/" not in out
-    _, out, _ = run("preview", "AGENTS.md", "--open", "rules.data")
+    _, out, _ = run("preview", "AGENTS.md", "--open-sections", "rules.data")
     assert out == AGENTS
     _, out, _ = run("preview", "AGENTS.md", "--tree")
     assert "▸ 1.1. Data  rules.data  +" in out
@@ -124,7 +124,7 @@ def test_preview_shows_a_file_as_it_is_sent() -> None:
     ]
     _, out, _ = run("preview", ".claude/skills/deploy/SKILL.md")
     assert out == "# Deploy\nRun `make deploy`.\n"
-    status, _, err = run("preview", "AGENTS.md", "--open", "data2")
+    status, _, err = run("preview", "AGENTS.md", "--open-sections", "data2")
     assert status != 0
     assert "rules.data" in err
 
@@ -198,5 +198,5 @@ def test_opening_a_section_opens_those_around_it(
 ) -> None:
     text = AGENTS.replace("### Years\n", "### Years\n<!-- fold: since when -->\n")
     (repository / "AGENTS.md").write_text(text, encoding="utf-8")
-    assert main([*arguments, "AGENTS.md", "--open", "years"]) == 0
+    assert main([*arguments, "AGENTS.md", "--open-sections", "years"]) == 0
     assert capfd.readouterr().out.rstrip() == text.rstrip()

@@ -573,8 +573,8 @@ async def test_all_parameter_sets_are_compared_by_a_tool_that_is_not_listed(tmp_
     sets = "".join(f"\ndef preview_{n}():\n    return Who({n!r})\n" for n in ("ada", "bob"))
     (tmp_path / "manual.py").write_text(f"{MANUAL}\n{sets}")
     async with connect_here(Options(roots=(tmp_path,), trusted=True)) as client:
-        assert "prompt_matrix" not in await names(client)
-        text, is_error = await call(client, "prompt_matrix", prompt=NAME, open=["rules"])
+        assert "compare_sets" not in await names(client)
+        text, is_error = await call(client, "compare_sets", prompt=NAME, open=["rules"])
     assert not is_error, text
     heading, *_, total, legend = text.splitlines()
     assert heading.split() == ["ada", "bob"]

@@ -25,7 +25,9 @@ def test_a_stranger_comes_from_an_empty_folder_to_a_checked_prompt(tmp_path: Pat
     assert "## 1. Task\n\nAnswer a question about Lumen, in English.\n" in preview.stdout
     assert "Refunds are for a person" not in preview.stdout
     assert check.stdout == "1 file: no diagnostics\n"
-    opened = foldline("preview", "prompts/support.py", "--open", "policies", folder=tmp_path)
+    opened = foldline(
+        "preview", "prompts/support.py", "--open-sections", "policies", folder=tmp_path
+    )
     assert "- Refunds are for a person: hand over, with" in opened.stdout
     counted = foldline("tokens", "prompts/support.py", folder=tmp_path)
     assert re.search(r"summarized, ~?\+\d+ if opened", counted.stdout), "folding it wins"

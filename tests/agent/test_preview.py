@@ -55,7 +55,7 @@ def test_a_prompt_is_shown_folded_and_opened() -> None:
     assert (folded.returncode, folded.stderr) == (0, CHAPTERS)
     assert "## 2. Reference Documentation" in folded.stdout
     assert "Security Rules" not in folded.stdout
-    opened = preview(str(EXAMPLE), "--open", "reference-docs")
+    opened = preview(str(EXAMPLE), "--open-sections", "reference-docs")
     assert "### 2.1. Security Rules" in opened.stdout
 
 
@@ -92,7 +92,7 @@ def test_a_value_that_was_made_up_is_named() -> None:
     ],
 )
 def test_what_cannot_be_shown_says_why(target: str, status: int, words: str) -> None:
-    extra = ("--open", "reference-dogs") if target == str(EXAMPLE) else ()
+    extra = ("--open-sections", "reference-dogs") if target == str(EXAMPLE) else ()
     done = preview(target, *extra)
     assert done.returncode == status
     assert words in done.stderr
@@ -156,7 +156,7 @@ def test_each_prompt_of_a_module_has_the_sets_of_its_own_types(
     assert alone.stderr == "foldline preview: second: not shown; name one as m.py:second\n"
     named = preview("m.py:second")
     assert (named.stdout.endswith("second Q\n"), named.stderr) == (True, "")
-    assert preview("m.py:second", "--matrix").stdout.split("\n")[0].split() == ["q"]
+    assert preview("m.py:second", "--compare-sets").stdout.split("\n")[0].split() == ["q"]
     counted = foldline("tokens", "--run", "m.py")
     assert (counted.returncode, "in 2 prompts" in counted.stdout) == (0, True)
     # Values that no prompt takes are no other prompt's.
@@ -359,7 +359,13 @@ def test_the_request_of_an_evaluation_is_shown(
     assert looped.stdout != done.stdout
     assert "--loop goes with --as" in preview(str(EXAMPLE), "--loop").stderr
     chosen = preview(
-        f"{EXAMPLE}:template", "--as", provider, "--chapter", "none", "--open", "reference-docs"
+        f"{EXAMPLE}:template",
+        "--as",
+        provider,
+        "--chapter",
+        "none",
+        "--open-sections",
+        "reference-docs",
     )
     assert "CodeReviewTask.request was made up: give --params" in chosen.stderr
     assert "the model is a placeholder: name one with --model" in chosen.stderr
@@ -415,9 +421,9 @@ def test_a_summarized_section_of_an_open_chapter_is_opened(tmp_path: Path) -> No
     prompt = tmp_path / "prompt.py"
     prompt.write_text(FOLDED_CHAPTER, encoding="utf-8")
     for chapters in ((), ("--chapter", "more")):
-        opened = preview(str(prompt), *chapters, "--open", "rules")
+        opened = preview(str(prompt), *chapters, "--open-sections", "rules")
         assert (opened.returncode, opened.stdout) == (0, "## 1. Rules\n\nAll of them.\n")
-    closed = preview(str(prompt), "--chapter", "none", "--open", "rules")
+    closed = preview(str(prompt), "--chapter", "none", "--open-sections", "rules")
     assert "no section is summarized" in closed.stderr
 
 
@@ -462,20 +468,20 @@ def preview_bob():
 def test_all_sets_are_shown_side_by_side(tmp_path: Path) -> None:
     prompt = tmp_path / "prompt.py"
     prompt.write_text(SETS, encoding="utf-8")
-    done = preview(str(prompt), "--matrix")
+    done = preview(str(prompt), "--compare-sets")
     assert (done.returncode, done.stderr) == (0, "")
     heading, name, rules, total, _ = done.stdout.splitlines()
     assert heading.split() == ["ada", "bob"]
     assert re.fullmatch(r"Name +\d+ +\d+\*", name)
     assert re.fullmatch(r"Rules +\d+ +off\*", rules)
     assert re.fullmatch(r"Total +\d+ +\d+\*", total)
-    found = json.loads(preview(str(prompt), "--matrix", "--json").stdout)
+    found = json.loads(preview(str(prompt), "--compare-sets", "--json").stdout)
     assert [one["name"] for one in found["sets"]] == ["ada", "bob"]
     totals = [str(one["tokens"]["total"]) for one in found["sets"]]
     assert totals == re.findall(r"\d+", total)
-    refused = preview(str(prompt), "--matrix", "--set", "bob")
+    refused = preview(str(prompt), "--compare-sets", "--set", "bob")
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert "--matrix shows every parameter set: leave --set out" in refused.stderr
+    assert "--compare-sets shows every parameter set: leave --set out" in refused.stderr
 
 
 def test_the_budget_of_the_project_is_kept_in_every_form(tmp_path: Path) -> None:
@@ -485,7 +491,7 @@ def test_the_budget_of_the_project_is_kept_in_every_form(tmp_path: Path) -> None
     (tmp_path / "pyproject.toml").write_text(options, encoding="utf-8")
     assert re.search(r" of 5 tokens \(\d+ over\)\n", preview(str(prompt), "--tree").stdout)
     assert json.loads(preview(str(prompt), "--json").stdout)["token_budget"] == 5
-    assert preview(str(prompt), "--matrix").stdout.count(" over budget") == 2
+    assert preview(str(prompt), "--compare-sets").stdout.count(" over budget") == 2
 
 
 def test_opening_costs_the_same_on_the_command_line_as_in_an_editor() -> None:
@@ -498,7 +504,7 @@ def test_opening_costs_the_same_on_the_command_line_as_in_an_editor() -> None:
 def test_a_set_that_fails_is_named_below_the_table(tmp_path: Path) -> None:
     prompt = tmp_path / "prompt.py"
     prompt.write_text(f"{SETS}\ndef preview_carl():\n    return Who(1 / 0)\n", encoding="utf-8")
-    done = preview(str(prompt), "--matrix")
+    done = preview(str(prompt), "--compare-sets")
     assert done.returncode == 1
     assert "carl: prompt.py:22: ZeroDivisionError: division by zero" in done.stdout
     assert "Total" in done.stdout
@@ -511,7 +517,7 @@ def test_the_table_of_sets_fits_the_terminal(tmp_path: Path, columns: int) -> No
     prompt = tmp_path / "prompt.py"
     more = (f"def preview_customer_number_{n}():\n    return Who('{n}')\n" for n in range(12))
     prompt.write_text(SETS + "\n".join(more), encoding="utf-8")
-    lines = on_a_terminal(str(prompt), "--matrix", columns=columns).splitlines()
+    lines = on_a_terminal(str(prompt), "--compare-sets", columns=columns).splitlines()
     assert columns - 20 < max(map(len, lines)) <= columns
     assert sum(line.startswith("Total") for line in lines) > 1
 
@@ -548,7 +554,7 @@ def test_values_of_a_file_are_added_to_each_set(tmp_path: Path) -> None:
     prompt.write_text(SETS, encoding="utf-8")
     sets = {"eve": {"Who": {"name": "Eve and all of the others"}}}
     values.write_text(json.dumps({"Who": {"name": "Ann"}, "sets": sets}), encoding="utf-8")
-    done = preview(str(prompt), "--params", str(values), "--matrix", "--json")
+    done = preview(str(prompt), "--params", str(values), "--compare-sets", "--json")
     totals = {one["name"]: one["tokens"]["total"] for one in json.loads(done.stdout)["sets"]}
     assert totals["eve"] > min(totals.values())
 

@@ -106,7 +106,7 @@ def test_it_starts_no_language_server() -> None:
     [
         (("nowhere.py",), 2, "there is no such file"),
         (("reviewer_prompt.py:examples/none",), 2, "it has"),
-        (("reviewer_prompt.py", "--open", "reference-dogs"), 2, "did you mean"),
+        (("reviewer_prompt.py", "--open-sections", "reference-dogs"), 2, "did you mean"),
         (("reviewer_prompt.py", "--params", "nowhere.json"), 2, "nowhere.json"),
     ],
 )

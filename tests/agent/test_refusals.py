@@ -47,7 +47,7 @@ ERRORS = [
     (["preview", "gone.py"], 2, "arguments"),
     (["preview", "shop.py:nothing"], 2, "no_prompt"),
     (["preview", f"{PROMPT}:nothing"], 2, "no_prompt"),
-    (["preview", PROMPT, "--open", "nothing"], 2, "tool"),
+    (["preview", PROMPT, "--open-sections", "nothing"], 2, "tool"),
     (["preview", PROMPT, "--set", "nothing"], 2, "prompt"),
     (["preview", PROMPT, "--chapter", "nothing"], 2, "prompt"),
     (["preview", PROMPT, "--diff", "nothing"], 2, "revision"),

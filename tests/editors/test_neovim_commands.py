@@ -523,7 +523,7 @@ def test_a_section_is_opened_with_a_reason(nvim: Neovim) -> None:
 
 def test_all_sets_are_a_table_whose_numbers_lead_to_the_difference(nvim: Neovim) -> None:
     preview(nvim, "triage")
-    nvim.command("FoldlineMatrix")
+    nvim.command("FoldlineCompareSets")
     nvim.wait("vim.api.nvim_buf_get_name(0) == 'foldline://triage sets'")
     shown = nvim.strings("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
     heading, *rows = shown[: shown.index("")]
@@ -553,13 +553,13 @@ def test_all_sets_are_a_table_whose_numbers_lead_to_the_difference(nvim: Neovim)
 
 def test_sets_are_compared_with_the_one_that_is_named(nvim: Neovim) -> None:
     preview(nvim, "triage")
-    nvim.command("FoldlineMatrix team_user")
+    nvim.command("FoldlineCompareSets team_user")
     nvim.wait("vim.api.nvim_buf_get_name(0) == 'foldline://triage sets'")
     shown = nvim.strings("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
     assert shown[-1].endswith("* not as in team_user")
     assert re.fullmatch(r"Task +\d+\* +\d+ +\d+\*", shown[1])
     nvim.command("close")
-    nvim.command("FoldlineMatrix nobody")
+    nvim.command("FoldlineCompareSets nobody")
     nvim.wait("#notified > 0")
     assert "free_user: is rendered" in nvim.text("return notified[1]")
 

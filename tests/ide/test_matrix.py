@@ -78,7 +78,7 @@ def editor(view: View, tmp_path: Path) -> Viewer:
 
 async def table(editor: Viewer, *sets: str, **arguments: object) -> Any:
     uri = editor.open("sets.py", source(*sets))
-    return await editor.command("prompt.matrix", uri=uri, **arguments)
+    return await editor.command("prompt.compareSets", uri=uri, **arguments)
 
 
 def column(found: dict[str, Any], name: str) -> list[tuple[str, str, int]]:
@@ -125,7 +125,7 @@ def test_each_cell_is_what_the_preview_of_its_set_shows(
             editor = view(root, trusted=True)
             state = await editor.command("prompt.preview", uri=editor.open("s.py", source(*sets)))
             session = {"sessionId": state["sessionId"]}
-            found = await editor.command("prompt.matrix", **session)
+            found = await editor.command("prompt.compareSets", **session)
             assert [one["name"] for one in found["sets"]] == [f"s{n}" for n in range(len(sets))]
             texts: dict[tuple[str, int], set[tuple[str, str, bool]]] = {}
             for place, of_set in enumerate(found["sets"]):
@@ -228,14 +228,14 @@ async def test_forty_sets_of_sixty_sections_take_one_evaluation_each(
     sections = "".join(f'section("k{n}", "Text {n} for ${{word}}."),' for n in range(60))
     sets = (f"s{n}: 'word{n % 7}', ('k{n}',)" for n in range(40))
     uri = editor.open("sets.py", source(*sets, sections=sections))
-    found = await editor.command("prompt.matrix", uri=uri)
+    found = await editor.command("prompt.compareSets", uri=uri)
     assert asked == ["sets", *["render"] * 40]
     assert [len(one["cells"]) for one in found["sets"]] == [61] * 40
     assert [one["cells"][n]["shown"] for n, one in enumerate(found["sets"])] == ["disabled"] * 40
 
 
 async def test_without_sets_there_is_one_column(editor: Viewer) -> None:
-    found = await editor.command("prompt.matrix", uri=editor.open("sets.py", source()))
+    found = await editor.command("prompt.compareSets", uri=editor.open("sets.py", source()))
     assert [one["name"] for one in found["sets"]] == ["none"]
 
 
@@ -247,7 +247,7 @@ async def test_what_is_open_in_a_preview_is_open_and_what_was_typed_is_not_taken
     session = {"sessionId": state["sessionId"]}
     await editor.command("prompt.setParams", **session, params={"Look": {"word": "typed"}})
     await editor.command("prompt.openSections", **session, section_keys=["two"])
-    found = await editor.command("prompt.matrix", **session)
+    found = await editor.command("prompt.compareSets", **session)
     shown = [{id_: how for id_, how, _ in column(found, name)} for name in "ab"]
     assert [one["two"] for one in shown] == ["full", "full"]
     rows = {row["id"]: place for place, row in enumerate(found["rows"])}
@@ -273,7 +273,7 @@ late = Chapter[Look](title="Late", key="late", enabled=lambda look: not look.off
 """
     text = source("a: 'a'", "b: 'b', ('three',)").replace("prompt = ", f"{items}prompt = ")
     text = text.replace('key="sets", ', 'key="sets", chapters=[late], ')
-    found = await editor.command("prompt.matrix", uri=editor.open("sets.py", text))
+    found = await editor.command("prompt.compareSets", uri=editor.open("sets.py", text))
     place = [row["id"] for row in found["rows"]].index("total")
     a, b = (one["cells"][place] for one in found["sets"])
     assert (a["shown"], b["shown"], b["tokens"]) == ("full", "absent", 0)
@@ -282,7 +282,7 @@ late = Chapter[Look](title="Late", key="late", enabled=lambda look: not look.off
 async def test_a_workspace_that_is_not_trusted_runs_no_set(view: View, tmp_path: Path) -> None:
     editor = view(tmp_path, trusted=False)
     uri = editor.open("sets.py", source("a: 'yes'"))
-    _, data = await editor.refusal("prompt.matrix", uri=uri)
+    _, data = await editor.refusal("prompt.compareSets", uri=uri)
     assert data["kind"] == "untrusted"
 
 

@@ -271,9 +271,9 @@ async def test_a_request_of_another_page_is_refused(
         (b"[" * 9_000, {}, 400),
         (b"\xff", {}, 400),
         ({"action": "run"}, {}, 400),
-        ({"action": "open", "keys": []}, {}, 400),
-        ({"action": "open", "key": 3}, {}, 400),
-        ({"action": "open", "key": "reference-dogs"}, {}, 409),
+        ({"action": "openSections", "keys": []}, {}, 400),
+        ({"action": "openSections", "key": 3}, {}, 400),
+        ({"action": "openSections", "key": "reference-dogs"}, {}, 409),
     ],
 )
 async def test_what_is_no_deed_is_refused(
@@ -310,7 +310,7 @@ async def test_a_browser_is_told_all_and_then_what_changes(fresh: Editor, shown:
         _, first = await events.next()
         assert first["whole"]
         assert [block["id"] for block in first["blocks"]] == first["order"]
-        assert (await shown.do({"action": "open", "key": "reference-docs"})).status == 204
+        assert (await shown.do({"action": "openSections", "key": "reference-docs"})).status == 204
         _, second = await events.next()
         assert not second["whole"]
         assert "reference-docs/security" in second["order"]

@@ -115,8 +115,8 @@ end, {
   end,
 })
 
-command('Matrix', 'Show all parameter sets of the preview by its sections', function(args)
-  foldline.matrix(args.fargs[1], { mods = args.smods })
+command('CompareSets', 'Show all parameter sets of the preview by its sections', function(args)
+  foldline.compare_sets(args.fargs[1], { mods = args.smods })
 end, {
   nargs = '?',
   complete = function(lead)

@@ -549,18 +549,14 @@ export interface Occurrence {
 /** What a user does in the page, or asks. */
 // prettier-ignore
 export type PromptAction =
-  | { action: 'open'; key: string; reason?: string; chapters?: string[] }
-  | { action: 'close'; key: string; chapters?: string[] }
-  | { action: 'peek'; key: string }
-  | { action: 'set'; key: string; params?: Record<string, Record<string, unknown>>; budget?: number; budget_unit?: 'tokens' | 'bytes' }
-  | { action: 'params'; params?: Record<string, Record<string, unknown>>; parameter_set?: string; budget?: number; budget_unit?: 'tokens' | 'bytes' }
-  | { action: 'openChapter'; key: string; reason?: string }
-  | { action: 'closeChapter'; key: string }
-  | { action: 'budget'; budget?: number }
+  | { action: 'openSections'; key?: string; reason?: string; chapters?: string[] }
+  | { action: 'closeSections'; key?: string; chapters?: string[] }
+  | { action: 'readSection'; key?: string }
+  | { action: 'setParams'; params?: Record<string, Record<string, unknown>>; parameter_set?: string; budget?: number; budget_unit?: 'tokens' | 'bytes' }
   | { action: 'undo'; steps?: number }
   | { action: 'reset' }
   | { action: 'history' }
   | { action: 'diff'; before?: number; after?: number; revision?: string; before_set?: string; after_set?: string }
   | { action: 'occurrences'; source?: string; line?: number; character?: number; size?: number }
   | { action: 'render'; key?: string; params?: Record<string, Record<string, unknown>>; fidelity?: 'executed' | 'static' }
-  | { action: 'matrix' };
+  | { action: 'compareSets' };

@@ -47,7 +47,7 @@ Examples:
   foldline new prompts/support.py
   foldline adopt app/llm.py:SYSTEM_PROMPT
   foldline check prompts
-  foldline preview prompts/review.py --open policies
+  foldline preview prompts/review.py --open-sections policies
   foldline outline src/app.py
   foldline refs Session --root ../service
   foldline context where are uploads checked

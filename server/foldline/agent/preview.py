@@ -23,7 +23,8 @@ from foldline.agent.terminal import (
     show_styled,
 )
 from foldline.ide.operations.operation import Role, parameters_of
-from foldline.ide.prompts.actions import ACTIONS, NOT_SHOWN, Change
+from foldline.ide.prompts.action import NOT_SHOWN, Change
+from foldline.ide.prompts.actions import ACTIONS
 from foldline.ide.prompts.arguments import key_argument
 from foldline.ide.resolve import resolve, source_kind
 from foldline.records import record
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from foldline.agent.verbs import Verbs
     from foldline.backends.formatting.parts import Line
-    from foldline.ide.prompts.actions import Action
+    from foldline.ide.prompts.action import Action
     from foldline.ide.prompts.request import PromptRef
     from foldline.ide.render.render import Answer, Block
     from foldline.ide.snapshot import Snapshot
@@ -103,7 +104,7 @@ def register(verbs: Verbs, actions: Sequence[type[Action[Any]]] = ACTIONS) -> No
         help="print the JSON that an evaluation would send to a provider; nothing is sent",
     )
     parser.add_argument(
-        "--matrix",
+        "--compare-sets",
         action="store_true",
         help="show all parameter sets by the prompt's sections: what each shows, and its tokens",
     )
@@ -124,11 +125,12 @@ def register(verbs: Verbs, actions: Sequence[type[Action[Any]]] = ACTIONS) -> No
 
 def add_action(parser: argparse.ArgumentParser, action: type[Action[Any]]) -> None:
     """Add the option of an action, and one for each further argument: `--pin KEY --pin-times 2`."""
+    option = f"--{action.names.snake.replace('_', '-')}"
     for argument in parameters_of(action):
         doc, many = argument.doc.documentation, argument.kind is tuple
         if Role.KEY in argument.roles:
             parser.add_argument(
-                action.names.option,
+                option,
                 action="append" if many else "store",
                 default=[] if many else None,
                 metavar="KEY",
@@ -136,7 +138,7 @@ def add_action(parser: argparse.ArgumentParser, action: type[Action[Any]]) -> No
             )
         elif argument.roles.isdisjoint({Role.MODEL, Role.PEOPLE}):
             name = argument.name.replace("_", "-")
-            parser.add_argument(f"{action.names.option}-{name}", metavar="VALUE", help=doc)
+            parser.add_argument(f"{option}-{name}", metavar="VALUE", help=doc)
 
 
 def actions_of(options: argparse.Namespace) -> Iterator[Action[Any]]:
@@ -149,9 +151,8 @@ def actions_of(options: argparse.Namespace) -> Iterator[Action[Any]]:
 
     for action in options.actions:
         key = key_argument(action)
-        option = action.names.option.strip("-").replace("-", "_")
         names = {
-            one.name: option if one == key else f"{option}_{one.name}"
+            one.name: action.names.snake if one == key else f"{action.names.snake}_{one.name}"
             for one in parameters_of(action)
         }
         values = {name: getattr(options, dest, None) for name, dest in names.items()}
@@ -175,8 +176,8 @@ def run(options: argparse.Namespace) -> int:
     elif of_prompts := [one for one in _OF_PROMPTS if getattr(options, one) is not None]:
         option = "--set" if of_prompts[0] == "parameter_set" else f"--{of_prompts[0]}"
         raise Refused(f"{file.name} has no parameters or chapters: leave {option} out")
-    if options.matrix and options.parameter_set:
-        raise Refused("--matrix shows every parameter set: leave --set out")
+    if options.compare_sets and options.parameter_set:
+        raise Refused("--compare-sets shows every parameter set: leave --set out")
     if options.loop and not options.provider:
         raise Refused("--loop goes with --as PROVIDER: it shows that request")
     if options.serve and options.tag:
@@ -202,16 +203,16 @@ async def _serve(
 
 def _first_actions(options: argparse.Namespace) -> list[Action[Any]]:
     from foldline.agent.preview_session import CloseChapters
-    from foldline.ide.prompts.actions import OpenChapter, SetValues
+    from foldline.ide.prompts.actions import OpenSections, SetParams
 
     actions: list[Action[Any]] = []
     params = _read_params(options)
     if params or options.parameter_set:
-        actions.append(SetValues(params=params, parameter_set=options.parameter_set))
+        actions.append(SetParams(params=params, parameter_set=options.parameter_set))
     if options.chapter is not None:
         actions.append(CloseChapters())
     if options.chapter:
-        actions.append(OpenChapter(chapters=tuple(sorted(options.chapter)), reason=REASON))
+        actions.append(OpenSections(chapters=tuple(sorted(options.chapter)), reason=REASON))
     return [*actions, *actions_of(options)]
 
 
@@ -250,7 +251,7 @@ class _Shown:
 
 
 async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
-    from foldline.ide.prompts.actions import Body, Open, RenderPrompt
+    from foldline.ide.prompts.actions import Body, OpenSections, RenderPrompt
     from foldline.ide.prompts.perform import perform
     from foldline.ide.render.render import OpenedSections, chapters_shown
     from foldline.ide.structuring import unstructured
@@ -263,12 +264,12 @@ async def _render(workspace: Workspace, options: argparse.Namespace) -> _Shown:
             prompt = replace(prompt, view=action.changed(prompt.view, NOT_SHOWN))
         else:
             opening = action
-    keys = opening.section_keys if isinstance(opening, Open) else ()
+    keys = opening.section_keys if isinstance(opening, OpenSections) else ()
     mode = replace(prompt.mode, tolerant=options.html is not None, costs=True)
     opened = replace(prompt, view=replace(prompt.view, opened=keys), mode=mode)
     if options.html is not None:
         return await _save(workspace, options, opened)
-    if options.matrix or options.diff is not None:
+    if options.compare_sets or options.diff is not None:
         return await _compare(workspace, options, opened)
     if options.provider is not None:
         body = Body(provider=options.provider, model=options.model or "MODEL", loop=options.loop)
@@ -351,13 +352,15 @@ async def _compare(workspace: Workspace, options: argparse.Namespace, prompt: Pr
     from foldline.ide.render.matrix import Matrix, matrix_lines
     from foldline.ide.structuring import unstructured
 
-    action: Action[Any] = CompareSets() if options.matrix else Diff(revision=options.diff or "")
+    action: Action[Any] = (
+        CompareSets() if options.compare_sets else Diff(revision=options.diff or "")
+    )
     comparison = await perform(workspace, prompt, action)
     status = NOTHING if isinstance(comparison, Matrix) and comparison.failed else FOUND
     if options.json:
         return _Shown(status, _plain(json_text(unstructured(comparison))))
     width = console_of(sys.stdout).width if is_styled() else sys.maxsize
-    lines = matrix_lines(comparison, width) if options.matrix else diff_lines(comparison)
+    lines = matrix_lines(comparison, width) if options.compare_sets else diff_lines(comparison)
     return _Shown(status, list(lines))
 
 
@@ -468,7 +471,7 @@ def _read_params(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """The values of `--params`: those in every set, below those in the one that is shown."""
     from foldline.ide.render.values import DEFAULT_SET, read_values
 
-    if options.params is None or options.matrix or options.html is not None:
+    if options.params is None or options.compare_sets or options.html is not None:
         # Where all sets are shown, the file adds to each of them.
         return {}
     sets = read_values(options.params)

@@ -13,7 +13,7 @@ from typing import Any
 
 from foldline.agent.preview_session import follow_files, open_preview
 from foldline.ide.lifecycle import exit_with_parent
-from foldline.ide.prompts.actions import Action
+from foldline.ide.prompts.action import Action
 from foldline.ide.render.renderer import STOP_SECONDS
 from foldline.ide.workspace import Workspace
 from foldline.server.page.pages import Pages

@@ -11,7 +11,8 @@ from typing import Any
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.reader import read_text
-from foldline.ide.prompts.actions import Action, Change, Start
+from foldline.ide.prompts.action import Action, Change
+from foldline.ide.prompts.actions import PreviewPrompt
 from foldline.ide.prompts.perform import perform
 from foldline.ide.prompts.request import PromptRef, View
 from foldline.ide.render.render import Render
@@ -38,7 +39,7 @@ async def open_preview(
     """
     uri = uri_of(file)
     workspace.open_document(uri, read_text(file, SOURCE_BYTES, strict=True), 1)
-    state = await perform(workspace, PromptRef(uri=uri, name=name), Start())
+    state = await perform(workspace, PromptRef(uri=uri, name=name), PreviewPrompt())
     for action in actions:
         await perform(workspace, state.sessionId, action)
     return state.sessionId

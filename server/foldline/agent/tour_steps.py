@@ -73,7 +73,7 @@ async def run_tour(folder: Path) -> list[Shown]:
 
 
 async def _prompt_steps(workspace: Workspace, file: Path) -> list[Shown]:
-    from foldline.ide.prompts.actions import Open, RenderPrompt, Summary
+    from foldline.ide.prompts.actions import OpenSections, RenderPrompt, Summary
     from foldline.ide.prompts.perform import perform
     from foldline.ide.prompts.request import PromptRef, View
     from foldline.ide.uris import uri_of
@@ -93,7 +93,7 @@ async def _prompt_steps(workspace: Workspace, file: Path) -> list[Shown]:
             sections.append([(f"{indent}▸ {block.number}. {block.title}", ""), size])
         else:
             sections.append([(f"{indent}▾ {block.number}. {block.title}", "bold"), size])
-    opened = await perform(workspace, prompt, Open(section_keys=(SECTION,), reason=REASON))
+    opened = await perform(workspace, prompt, OpenSections(section_keys=(SECTION,), reason=REASON))
     everything = folded
     while closed:
         overrides = dict.fromkeys((block.key for block in everything.blocks), "FULL")

@@ -5,7 +5,8 @@ A `Workspace` holds folders, open documents and their prompts. `perform` does so
 ```python
 workspace = Workspace.at("app", settings=Settings(trusted=True))
 prompt = PromptRef(file=Path("app/triage.py"))
-opened = await perform(workspace, prompt, Open(section_keys=("policies",), reason="to check them"))
+opening = OpenSections(section_keys=("policies",), reason="to check them")
+opened = await perform(workspace, prompt, opening)
 print(opened.render.text)
 ```
 """
@@ -19,27 +20,21 @@ __all__, __getattr__, __dir__ = exports(
         "features.completion": ("completions",),
         "features.hover": ("hover",),
         "features.field_references": ("rename",),
+        "prompts.action": ("Change", "Names", "Query"),
         "prompts.actions": (
             "Body",
-            "CallTool",
-            "Change",
-            "ChooseSet",
-            "Close",
-            "CloseChapter",
+            "CallPromptTool",
+            "ClosePreview",
+            "CloseSections",
             "CompareSets",
             "Diff",
-            "End",
             "History",
-            "Names",
-            "Open",
-            "OpenChapter",
-            "Query",
-            "Read",
+            "OpenSections",
+            "PreviewPrompt",
+            "ReadSection",
             "RenderPrompt",
             "Reset",
-            "SetBudget",
-            "SetValues",
-            "Start",
+            "SetParams",
             "Summary",
             "Text",
             "Tokens",

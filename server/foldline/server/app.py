@@ -16,7 +16,8 @@ from foldline.ide.errors import REFUSALS, ArgumentsError, IdeError
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.operation import Operation
 from foldline.ide.plugins import Part, plugins
-from foldline.ide.prompts.actions import ACTIONS, Action
+from foldline.ide.prompts.action import Action
+from foldline.ide.prompts.actions import ACTIONS
 from foldline.ide.structuring import structure, unstructure
 from foldline.server import commands, features
 from foldline.server.commands.prompt_command import PromptCommand
@@ -38,7 +39,7 @@ def _modules(package: ModuleType, name: str) -> Iterator[ModuleType]:
 FEATURES = tuple(_modules(features, "METHOD"))
 _COMMANDS: tuple[ModuleType | PromptCommand, ...] = (
     *_modules(commands, "COMMAND"),
-    *(PromptCommand(action) for action in ACTIONS if action.names.command),
+    *(PromptCommand(action) for action in ACTIONS if action.names.takes),
 )
 COMMANDS = tuple(sorted(_COMMANDS, key=lambda command: str(command.COMMAND)))
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pygls.server import ServerErrors
 
     from foldline.ide.previews.state import PreviewState
-    from foldline.ide.prompts.actions import Action
+    from foldline.ide.prompts.action import Action
     from foldline.ide.render import render
     from foldline.server.documents import Documents
     from foldline.server.instructions.histories import Histories

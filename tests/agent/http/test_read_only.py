@@ -67,8 +67,8 @@ def tools() -> dict[str, list[str]]:
     server = AgentServer(Options(roots=(EXAMPLE,), trusted=True))
     known = {tool.name: list(tool.input_schema["properties"]) for tool in Tools().listed}
     for action in ACTIONS:
-        if action.names.tool:
-            known[action.names.tool] = ["prompt", "arguments", "open"]
+        if action.names.description:
+            known[action.names.snake] = ["prompt", "arguments", "open"]
     for tool in PromptTools(server.workspace).listed:
         known[tool.name] = list(tool.input_schema["properties"])
     return known

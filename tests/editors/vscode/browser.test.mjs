@@ -300,8 +300,8 @@ test('the controls of the page do what those of the panel do', async () => {
   await tone.waitFor();
   await press('Close chapter Tone');
   await tone.waitFor({ state: 'detached' });
-  await press('Peek 4 Policies');
-  await page.locator('.peeked p').getByText('Refunds within 30 days').waitFor();
+  await press('Read 4 Policies');
+  await page.locator('.whole p').getByText('Refunds within 30 days').waitFor();
   await menu(page, /^History/);
   await page.getByText('Step 3 of 3: Closed tone').waitFor();
   await page.getByRole('slider', { name: 'Step' }).press('ArrowLeft');
@@ -471,7 +471,7 @@ test('a page of another origin gets nothing and does nothing', async () => {
           method: 'POST',
           credentials: 'include',
           headers: { 'Content-Type': 'application/json' },
-          body: '{"action": "open", "key": "middle"}',
+          body: '{"action": "openSections", "key": "middle"}',
         }),
       ),
       script: await loaded(made('script', { src: `${target}page.js` })),

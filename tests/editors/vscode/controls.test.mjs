@@ -131,8 +131,8 @@ test('chapters are open as they are sent, one closes, and one that may not open 
 });
 
 test('a section is read without opening it, and opened with a reason', async () => {
-  await button('Peek 4 Policies').click();
-  await preview.locator('.peeked').getByText('Refunds within 30 days').waitFor();
+  await button('Read 4 Policies').click();
+  await preview.locator('.whole').getByText('Refunds within 30 days').waitFor();
   await button('Open 4 Policies').waitFor();
   await button('Reason for opening 4 Policies').click();
   await preview.getByLabel('Reason to open it').fill('they asked for money');

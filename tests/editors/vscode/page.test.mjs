@@ -120,8 +120,8 @@ test('Open asks for a summarized section, Close for one that was opened', async 
   await page.getByRole('button', { name: 'Open 1 Docs' }).click();
   await page.getByRole('button', { name: 'Close 2 Rules' }).click();
   assert.deepEqual(await actions(), [
-    { action: 'open', key: 'p.a' },
-    { action: 'close', key: 'b' },
+    { action: 'openSections', key: 'p.a' },
+    { action: 'closeSections', key: 'b' },
   ]);
 });
 
@@ -399,8 +399,8 @@ test('the keyboard walks, folds, opens and closes sections', async () => {
     await page.keyboard.press(key);
   }
   assert.deepEqual(await actions(), [
-    { action: 'open', key: 'b' },
-    { action: 'close', key: 'c' },
+    { action: 'openSections', key: 'b' },
+    { action: 'closeSections', key: 'c' },
   ]);
   assert.equal(await page.locator('[data-id="b"] .body').isVisible(), false);
 });
@@ -492,7 +492,10 @@ test('the form keeps what was typed until it is right, and says what refused it'
   const set = { Who: { seats: 4, vip: true } };
   await show([block('a')], { ...rest, params: set });
   await page.getByRole('button', { name: 'Reset vip' }).click();
-  assert.deepEqual((await actions()).at(-1), { action: 'params', params: { Who: { seats: 4 } } });
+  assert.deepEqual((await actions()).at(-1), {
+    action: 'setParams',
+    params: { Who: { seats: 4 } },
+  });
   await page.keyboard.press('Escape');
   assert.equal(await page.locator('.drawer:visible').count(), 0);
 });
@@ -923,20 +926,20 @@ function marked(name = 'foldline-mark') {
   return page.evaluate((wanted) => [...(CSS.highlights.get(wanted) ?? [])].map(String), name);
 }
 
-test('Peek is seen to be open, rendered, and said not to be part of the prompt', async () => {
+test('Read is seen to be open, rendered, and said not to be part of the prompt', async () => {
   await show([block('a', { visibility: 'SUMMARY', title: 'Docs' })]);
-  const peek = page.getByRole('button', { name: 'Peek 1 Docs' });
-  const border = () => peek.evaluate((made) => getComputedStyle(made).borderColor);
+  const read = page.getByRole('button', { name: 'Read 1 Docs' });
+  const border = () => read.evaluate((made) => getComputedStyle(made).borderColor);
   const closed = await border();
-  await peek.click();
+  await read.click();
   await answer({ text: '## 1. Docs\n\nAll of **it**.\n' });
   const shown = page.getByRole('group', { name: 'The whole section' });
   assert.equal(await shown.locator('strong').innerText(), 'it');
   assert.match(await shown.innerText(), /isn’t part of the prompt/);
   assert.equal(await shown.getByRole('heading').count(), 0, 'its heading stands above');
-  assert.equal(await peek.getAttribute('aria-expanded'), 'true');
+  assert.equal(await read.getAttribute('aria-expanded'), 'true');
   assert.notEqual(await border(), closed);
-  await peek.click();
+  await read.click();
   assert.equal(await shown.count(), 0);
 });
 
@@ -946,9 +949,9 @@ test('the keys of a section work from its buttons, too', async () => {
     block('b', { visibility: 'SUMMARY' }),
     block('c'),
   ]);
-  await page.getByRole('button', { name: 'Peek 1 a' }).focus();
+  await page.getByRole('button', { name: 'Read 1 a' }).focus();
   await page.keyboard.press('o');
-  assert.deepEqual(await actions(), [{ action: 'open', key: 'a' }]);
+  assert.deepEqual(await actions(), [{ action: 'openSections', key: 'a' }]);
   await page.getByRole('button', { name: 'Reason for opening 1 a' }).focus();
   await page.keyboard.press('ArrowDown');
   assert.equal(await page.evaluate(() => document.activeElement.textContent.trim()), '2b');
@@ -957,7 +960,7 @@ test('the keys of a section work from its buttons, too', async () => {
   assert.equal((await actions()).length, 1, 'what is typed is a reason');
 });
 
-test('at half a window Peek and Open share a line, and a notice or Undo moves no text', async () => {
+test('at half a window Read and Open share a line, and a notice or Undo moves no text', async () => {
   await page.setViewportSize({ width: 500, height: 400 });
   const opening = { total: 1_269, text: 1_069, tools: 200 };
   const tokens = { self: 5, subtree: 35, if_opened: opening };
@@ -966,7 +969,7 @@ test('at half a window Peek and Open share a line, and a notice or Undo moves no
   await show(blocks, FULL);
   const top = (name) =>
     page.getByRole('button', { name }).evaluate((made) => made.getBoundingClientRect().top);
-  assert.equal(await top(`Peek 1 ${title}`), await top(`Open 1 ${title}`));
+  assert.equal(await top(`Read 1 ${title}`), await top(`Open 1 ${title}`));
   const before = await top('2 b');
   const text = 'Line 3: invalid syntax.\n'.repeat(4);
   await show(blocks, { ...FULL, steps: 3, notice: { kind: 'stale', text, actions: [] } });

@@ -117,7 +117,7 @@ test('sections fold and unfold, and nothing offers what only a server can do', a
   await page.getByText('Deep down.').waitFor();
   const names = await page.getByRole('button').allInnerTexts();
   assert.deepEqual(
-    names.filter((name) => /Open|Close|Peek|Compare|Undo|Reset|↗/.test(name)),
+    names.filter((name) => /Open|Close|Read|Compare|Undo|Reset|↗/.test(name)),
     [],
   );
 });

@@ -187,7 +187,7 @@ end
 --- Shows all parameter sets of the preview by its sections.
 ---@param base string? the set that others are compared with; the first one
 ---@param opts { mods: table? }?
-function M.matrix(base, opts)
+function M.compare_sets(base, opts)
   with_preview(function(preview)
     require('foldline.matrix').show(preview, base, opts and opts.mods)
   end)

@@ -12,7 +12,7 @@ local difference, draw
 ---@param mods table?
 function M.show(preview, base, mods)
   local argument = { sessionId = preview.session_id }
-  require('foldline.preview').execute(preview, 'prompt.matrix', argument, function(matrix)
+  require('foldline.preview').execute(preview, 'prompt.compareSets', argument, function(matrix)
     local some = require('foldline').some
     local shown = vim.tbl_filter(function(set)
       return not some(set.error)

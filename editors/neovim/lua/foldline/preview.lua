@@ -120,7 +120,7 @@ local M = {}
 ---@field reopen string[]? keys that were open before the server came back, to open once it renders
 ---@field lost string? why it follows its source no more
 
----@alias foldline.Action "open"|"close"|"peek"|"source"|"problem"|"plan"|"undo"|"quit"|"help"
+---@alias foldline.Action "open"|"close"|"read"|"source"|"problem"|"plan"|"undo"|"quit"|"help"
 
 local COMMANDS = { open = 'prompt.openSections', close = 'prompt.closeSections' }
 local NOTHING = { open = 'every section is open', close = 'no section was opened here' }
@@ -147,7 +147,7 @@ local FACTS = {
 }
 
 local close_section, count_hidden, create, focus, forget, go_to_problem, have_arrived
-local map, nearest, open_section, peek, plain, reconnect, request, same_file, show_keys, take, watch
+local map, nearest, open_section, plain, read, reconnect, request, same_file, show_keys, take, watch
 
 ---@type { [1]: foldline.Action, [2]: string, [3]: fun(preview: foldline.Preview) }[]
 local ACTIONS = {
@@ -166,10 +166,10 @@ local ACTIONS = {
     end,
   },
   {
-    'peek',
+    'read',
     'look into the summarized section without opening it',
     function(preview)
-      peek(preview)
+      read(preview)
     end,
   },
   {
@@ -587,7 +587,7 @@ end
 
 --- Shows in a floating window what the summarized section holds; the prompt stays as it is.
 ---@param preview foldline.Preview
-function peek(preview)
+function read(preview)
   local costs = require('foldline.costs')
   local block = require('foldline.view').block_at(preview, vim.api.nvim_win_get_cursor(0)[1])
   if not block or not costs.is_summarized(block) then

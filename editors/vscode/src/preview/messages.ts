@@ -44,12 +44,12 @@ export type Action =
   | { action: 'reveal'; key: string }
   | { action: 'go'; file: string; line: number }
   /** Of the places that the character is from, one is shown in an editor. */
-  | { action: 'origin'; key: string; offset: number; place: number };
+  | { action: 'goToOrigin'; key: string; offset: number; place: number };
 
 /** Answered by History, a Comparison, the text of a section, or a render with other values. */
 export type Question = Extract<
   PromptAction,
-  { action: 'history' } | { action: 'diff' } | { action: 'peek' } | { action: 'render' }
+  { action: 'history' } | { action: 'diff' } | { action: 'readSection' } | { action: 'render' }
 >;
 
 /** What only an editor does. */

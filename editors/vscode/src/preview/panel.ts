@@ -422,42 +422,32 @@ export class PreviewPanel implements vscode.Disposable {
 
   private async perform(action: AnyAction): Promise<unknown> {
     switch (action.action) {
-      case 'open':
-        return this.change('openSections', { section_keys: [action.key], ...reasonOf(action) });
-      case 'close':
-        return this.change('closeSections', { section_keys: [action.key] });
-      case 'openChapter':
-        return this.change('openSections', { chapters: [action.key], ...reasonOf(action) });
-      case 'closeChapter':
-        return this.change('closeSections', { section_keys: [], chapters: [action.key] });
-      case 'set':
-        return this.change('setParams', { params: {}, parameter_set: action.key });
-      case 'params':
-        return this.change('setParams', { params: action.params });
-      case 'budget':
-        return this.change('setParams', { budget: action.budget });
+      case 'openSections':
+      case 'closeSections': {
+        const { action: command, key, ...values } = action;
+        return this.change(command, { section_keys: key === undefined ? [] : [key], ...values });
+      }
+      case 'setParams':
       case 'undo':
-        for (let step = 0; step < (action.steps ?? 1); step++) {
-          await this.change('undo');
-        }
-        return;
-      case 'reset':
-        return this.change('reset');
+      case 'reset': {
+        const { action: command, ...values } = action;
+        return this.change(command, values);
+      }
       case 'history':
-      case 'matrix':
-        return this.ask(action.action);
+      case 'compareSets':
       case 'diff':
-        return this.ask('diff', { ...action, action: undefined });
-      case 'peek':
+      case 'occurrences': {
+        const { action: command, ...values } = action;
+        return this.ask(command, values);
+      }
+      case 'readSection':
         return this.ask('readSection', { section_key: action.key });
       case 'render':
         return this.ask('render', { params: action.params, parameter_set: action.key });
       case 'reveal':
         return this.reveal(action.key);
-      case 'origin':
+      case 'goToOrigin':
         return this.origin(action.key, action.offset, action.place);
-      case 'occurrences':
-        return this.ask('occurrences', { ...action, action: undefined });
       case 'go':
         return revealLine(action.file, action.line);
       case 'notice':
@@ -545,10 +535,6 @@ export class PreviewPanel implements vscode.Disposable {
         break;
     }
   }
-}
-
-function reasonOf({ reason }: { reason?: string }): { reason?: string } {
-  return reason === undefined ? {} : { reason };
 }
 
 /** What the page shows besides the blocks, and what belongs to the panel. */

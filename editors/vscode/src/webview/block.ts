@@ -14,9 +14,9 @@ export type Part = 'body' | 'suffix';
 export interface BlockActions {
   fold(id: string): void;
   /** Settles when the section is open or closed, or was refused. */
-  change(change: 'open' | 'close', key: string, reason?: string): Promise<void>;
+  change(change: 'openSections' | 'closeSections', key: string, reason?: string): Promise<void>;
   /** The Markdown of a section that stays closed. */
-  peek(key: string): Promise<readonly Token[]>;
+  read(key: string): Promise<readonly Token[]>;
   reveal(key: string): void;
   go(file: string, line: number): void;
   markdown(block: Block, part: Part): readonly Token[];
@@ -40,7 +40,7 @@ export class BlockView {
   private readonly badge: HTMLElement;
   private readonly costs: HTMLElement;
   private readonly change: HTMLButtonElement;
-  private readonly peek: HTMLButtonElement;
+  private readonly read: HTMLButtonElement;
   private readonly why: HTMLButtonElement;
   private readonly source: HTMLButtonElement;
   private readonly aside = element('div.aside');
@@ -64,11 +64,11 @@ export class BlockView {
     this.badge = element('span.badge');
     this.costs = element('span.costs');
     this.change = button('change', {}, () => void this.toggle());
-    this.peek = button(
-      'quiet peek',
+    this.read = button(
+      'quiet read',
       { title: 'Read the whole section without opening it', 'aria-expanded': 'false' },
-      () => void this.togglePeek(),
-      'Peek',
+      () => void this.toggleText(),
+      'Read',
     );
     this.why = button('quiet', { title: 'Open with a reason' }, () => this.askReason(), '…');
     this.source = button(
@@ -93,7 +93,7 @@ export class BlockView {
           this.source,
           this.costs,
           this.badge,
-          element('span.doings', {}, this.peek, element('span.split', {}, this.change, this.why)),
+          element('span.doings', {}, this.read, element('span.split', {}, this.change, this.why)),
         ),
       ),
       this.aside,
@@ -133,8 +133,8 @@ export class BlockView {
     this.change.hidden = !(block.enabled && (summary || block.opened));
     this.change.textContent = block.opened ? 'Close' : 'Open';
     this.change.setAttribute('aria-label', `${block.opened ? 'Close' : 'Open'} ${label}`);
-    this.peek.hidden = this.why.hidden = !(block.enabled && summary);
-    this.peek.setAttribute('aria-label', `Peek ${label}`);
+    this.read.hidden = this.why.hidden = !(block.enabled && summary);
+    this.read.setAttribute('aria-label', `Read ${label}`);
     this.why.setAttribute('aria-label', `Reason for opening ${label}`);
     if (!summary) {
       this.closeAside();
@@ -243,28 +243,28 @@ export class BlockView {
 
   private async toggle(reason?: string): Promise<void> {
     this.change.disabled = true;
-    await this.actions.change(this.block.opened ? 'close' : 'open', this.block.key, reason);
+    await this.actions.change(
+      this.block.opened ? 'closeSections' : 'openSections',
+      this.block.key,
+      reason,
+    );
     this.change.disabled = false;
   }
 
-  private async togglePeek(): Promise<void> {
-    if (this.peek.getAttribute('aria-expanded') === 'true') {
+  private async toggleText(): Promise<void> {
+    if (this.read.getAttribute('aria-expanded') === 'true') {
       this.closeAside();
       return;
     }
     let shown: HTMLElement;
     try {
-      const tokens = await this.actions.peek(this.block.key);
+      const tokens = await this.actions.read(this.block.key);
       // The heading stands above.
       const own = tokens[0]?.type === 'heading_open' ? 3 : 0;
       shown = element(
-        'div.peeked',
+        'div.whole',
         { tabindex: '0', role: 'group', 'aria-label': 'The whole section' },
-        element(
-          'p.doc',
-          {},
-          'Peek: the whole section. It isn’t part of the prompt until it is opened.',
-        ),
+        element('p.doc', {}, 'The whole section. It isn’t part of the prompt until it is opened.'),
         elementsOf(tokens.slice(own)),
       );
     } catch (error) {
@@ -272,7 +272,7 @@ export class BlockView {
       shown = element('p.problem', { role: 'alert' }, reason);
     }
     this.showAside(shown);
-    this.peek.setAttribute('aria-expanded', 'true');
+    this.read.setAttribute('aria-expanded', 'true');
   }
 
   private askReason(): void {
@@ -296,13 +296,13 @@ export class BlockView {
   }
 
   private showAside(content: HTMLElement): void {
-    this.peek.setAttribute('aria-expanded', 'false');
+    this.read.setAttribute('aria-expanded', 'false');
     this.aside.replaceChildren(content);
     this.aside.hidden = false;
   }
 
   private closeAside(): void {
-    this.peek.setAttribute('aria-expanded', 'false');
+    this.read.setAttribute('aria-expanded', 'false');
     this.aside.replaceChildren();
     this.aside.hidden = true;
   }

@@ -39,7 +39,7 @@ class Browser {
       load: () => JSON.parse(sessionStorage.getItem(STATE) ?? '{}') as Partial<PageState>,
       save: (state) => sessionStorage.setItem(STATE, JSON.stringify(state)),
       markdown,
-      peeked: (section) => (section as SectionText & { markdown: Token[] }).markdown,
+      markdownOf: (section) => (section as SectionText & { markdown: Token[] }).markdown,
       extra: themeSwitch(),
     });
     this.page.show(NOTHING);

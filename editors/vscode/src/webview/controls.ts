@@ -78,10 +78,10 @@ export class Controls {
     );
     this.steps.append(this.undo, this.reset);
     this.sets.addEventListener('change', () => {
-      void this.attempt({ action: 'set', key: this.sets.value });
+      void this.attempt({ action: 'setParams', params: {}, parameter_set: this.sets.value });
     });
     this.form = new ParameterForm({
-      set: (params) => perform({ action: 'params', params }),
+      set: (params) => perform({ action: 'setParams', params }),
       once: (params) => this.renderOnce(params),
       go: (file, line) => void this.attempt({ action: 'go', file, line }),
     });
@@ -102,8 +102,8 @@ export class Controls {
     this.chapters = new Chapters((open, key, reason) =>
       perform(
         open
-          ? { action: 'openChapter', key, ...(reason ? { reason } : {}) }
-          : { action: 'closeChapter', key },
+          ? { action: 'openSections', chapters: [key], ...(reason ? { reason } : {}) }
+          : { action: 'closeSections', chapters: [key] },
       ),
     );
     this.history = new StepsView(perform);
@@ -206,7 +206,7 @@ export class Controls {
     const valid = Number.isInteger(budget) && budget >= 0;
     this.budget.setAttribute('aria-invalid', String(!valid));
     if (valid) {
-      void this.attempt({ action: 'budget', budget });
+      void this.attempt({ action: 'setParams', budget });
     }
   }
 }

@@ -40,7 +40,7 @@ const page = new Page({
   load: () => vscode.getState() ?? {},
   save: (state) => vscode.setState(state),
   markdown: (block, part) => parseMarkdown(textOf(block, part)),
-  peeked: ({ text }) => parseMarkdown(text),
+  markdownOf: ({ text }) => parseMarkdown(text),
   pointed: (key) => vscode.postMessage({ type: 'pointed', key }),
   scrolled: (place) => vscode.postMessage({ type: 'scrolled', place }),
 });

@@ -44,7 +44,7 @@ export class MatrixSheet {
     const sets = counted(view?.parameter_sets?.length ?? 0, 'set');
     this.root.replaceChildren(element('p.doc', { role: 'status' }, `Rendering ${sets} …`));
     try {
-      this.draw((await this.perform({ action: 'matrix' })) as Matrix);
+      this.draw((await this.perform({ action: 'compareSets' })) as Matrix);
       this.outdated.hidden = view === this.seen;
     } catch (error) {
       this.seen = null;

@@ -25,7 +25,7 @@ export class OriginBar {
   /** Asks where a character comes from, goes to one of its places, and says the others. */
   async trace(key: string, offset: number, place = 0): Promise<void> {
     try {
-      const action = { action: 'origin', key, offset, place } as const;
+      const action = { action: 'goToOrigin', key, offset, place } as const;
       this.show((await this.around.perform(action)) as TextOrigin, place, (other) =>
         this.trace(key, offset, other),
       );

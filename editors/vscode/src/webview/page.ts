@@ -46,7 +46,7 @@ export interface Host {
   load(): Partial<PageState>;
   save(state: PageState): void;
   markdown(block: Block, part: Part): readonly Token[];
-  peeked(section: SectionText): readonly Token[];
+  markdownOf(section: SectionText): readonly Token[];
   /** The pointer or the focus is on this section, or on none any more. */
   pointed?(key: string | null): void;
   /** The user scrolled to here. */
@@ -312,8 +312,10 @@ export class Page {
       fold: (id) => this.toggle(id),
       change: (change, key, reason) =>
         this.attempt({ action: change, key, ...(reason ? { reason } : {}) }),
-      peek: async (key) =>
-        this.host.peeked((await this.host.perform({ action: 'peek', key })) as SectionText),
+      read: async (key) =>
+        this.host.markdownOf(
+          (await this.host.perform({ action: 'readSection', key })) as SectionText,
+        ),
       reveal: (key) => void this.attempt({ action: 'reveal', key }),
       go: (file, line) => void this.attempt({ action: 'go', file, line }),
       markdown: (shown, part) => this.host.markdown(shown, part),
@@ -434,7 +436,7 @@ export class Page {
     );
   }
 
-  /** Up and down walk the heads, left folds, right unfolds, o opens, c closes, p peeks. */
+  /** Up and down walk the heads, left folds, right unfolds, o opens, c closes, p reads. */
   private key(event: KeyboardEvent): void {
     const target = event.target as Element;
     const root = target.matches('input, pre, a') ? null : target.closest<HTMLElement>('.block');
@@ -452,11 +454,11 @@ export class Page {
     } else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') {
       this.toggle(block.id, event.key === 'ArrowLeft');
     } else if (event.key === 'o' && summarized) {
-      void this.attempt({ action: 'open', key: block.key });
+      void this.attempt({ action: 'openSections', key: block.key });
     } else if (event.key === 'c' && block.opened) {
-      void this.attempt({ action: 'close', key: block.key });
+      void this.attempt({ action: 'closeSections', key: block.key });
     } else if (event.key === 'p' && summarized) {
-      root?.querySelector<HTMLElement>('.peek')?.click();
+      root?.querySelector<HTMLElement>('.read')?.click();
     } else {
       return;
     }

@@ -14,6 +14,8 @@ interface Saved {
   differences: Record<string, Comparison>;
 }
 
+const SAVED = 'This page was saved to a file: nothing in it can be changed.';
+
 export function showSaved(text: string, markdown: Host['markdown']): void {
   const { shown, states, blocks, matrix, differences } = JSON.parse(text) as Saved;
   const show = (set: string): void => {
@@ -30,10 +32,10 @@ export function showSaved(text: string, markdown: Host['markdown']): void {
       case 'copy':
         await navigator.clipboard.writeText(action.text);
         return undefined;
-      case 'set':
-        show(action.key);
+      case 'setParams':
+        show(action.parameter_set ?? refuse(SAVED));
         return undefined;
-      case 'matrix':
+      case 'compareSets':
         return matrix;
       case 'diff': {
         const { before_set = '', after_set = '' } = action;
@@ -41,7 +43,7 @@ export function showSaved(text: string, markdown: Host['markdown']): void {
         return found ?? refuse('This file compares sets with the first one alone.');
       }
       default:
-        return refuse('This page was saved to a file: nothing in it can be changed.');
+        return refuse(SAVED);
     }
   };
   document.body.classList.add('saved');
@@ -51,8 +53,8 @@ export function showSaved(text: string, markdown: Host['markdown']): void {
     load: () => ({}),
     save: () => undefined,
     markdown,
-    // Nothing can be peeked at: what is summarized here stays so.
-    peeked: () => [],
+    // Nothing can be read: what is summarized here stays so.
+    markdownOf: () => [],
   });
   show(shown);
 }

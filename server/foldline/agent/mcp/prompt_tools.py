@@ -33,7 +33,8 @@ from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError, NoPrompt, Untrusted
 from foldline.ide.operations.operation import Doc
 from foldline.ide.operations.reading import input_schema, read_arguments
-from foldline.ide.prompts.actions import ACTIONS, Action, Open
+from foldline.ide.prompts.action import Action
+from foldline.ide.prompts.actions import ACTIONS, OpenSections
 from foldline.ide.prompts.arguments import action_of, arguments_of
 from foldline.ide.prompts.perform import perform
 from foldline.ide.prompts.request import PromptRef, RenderMode, View
@@ -61,7 +62,7 @@ class PromptTools:
         self, workspace: Workspace, actions: Iterable[type[Action[Any]]] = ACTIONS
     ) -> None:
         self._workspace = workspace
-        self._actions = {action.names.tool: action for action in actions if action.names.tool}
+        self._actions = {one.names.snake: one for one in actions if one.names.description}
         self._arguments = {
             name: arguments_of(
                 action, PromptSubject, ("prompt", "arguments", "open"), for_models=True
@@ -125,7 +126,7 @@ class PromptTools:
             ref = request.ref
         answer = await perform(self._workspace, ref, action)
         match answer:
-            case StaticText() if isinstance(action, Open):
+            case StaticText() if isinstance(action, OpenSections):
                 keys, reason = action.section_keys, action.reason
                 return success(static_opened_text(ref.view.opened, answer, keys, reason, REMEDY))
             case StaticText():

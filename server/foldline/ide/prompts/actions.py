@@ -1,23 +1,22 @@
 """The actions on prompts, each written once and offered by every shell.
 
-An action is a frozen dataclass: its fields are the arguments, with their documentation and bounds,
-the first line of its docstring is its help, and its class arguments are its `Names` in the shells.
 A `Change` gives a preview another view, a `Query` answers something. `ACTIONS` lists all of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import field, fields, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from foldline.backends.base.reading import Between
 from foldline.backends.base.waiting import in_thread
-from foldline.ide.errors import NoPreview, ToolRefused, Untrusted
+from foldline.ide.errors import ToolRefused, Untrusted
 from foldline.ide.operations.operation import Doc, Role
 from foldline.ide.previews.state import PreviewState, Steps
-from foldline.ide.prompts.request import IN_EDITOR, RenderMode, View
+from foldline.ide.prompts.action import EITHER, PREVIEW, PROMPT, RENDERED, Action, Change, Query
+from foldline.ide.prompts.request import IN_EDITOR, View
 from foldline.ide.render.render import (
     OpenedSections,
     Render,
@@ -41,17 +40,7 @@ if TYPE_CHECKING:
     from foldline.ide.sources.source import PromptSource
     from foldline.ide.workspace import Workspace
 
-AnswerT = TypeVar("AnswerT")
-
-PREVIEW = ("sessionId",)
-PROMPT = ("uri", "name")
-EITHER = (*PROMPT, *PREVIEW)
-RENDERED = ("uri", "name", "params", "overrides", "chapters", "sessionId")
-"""What a command takes to say which prompt or preview is meant, and how it's rendered."""
-
 MAX_STEPS = 1000
-NOT_SHOWN = Render(name="", text="")
-"""What a prompt without a preview shows."""
 
 
 class Fidelity(StrEnum):
@@ -64,134 +53,21 @@ class BudgetUnit(StrEnum):
     BYTES = "bytes"
 
 
-@record(kw_only=True)
-class Names:
-    """An action's name in each shell; empty where a shell doesn't offer it.
-
-    Attributes:
-        command: `prompt.x` is the language server's command `foldline.server.prompt.x`.
-        takes: What the command takes to say what it's about.
-        hidden: A field that the command doesn't take.
-        event: Its name in the page.
-        tool: Its name for models, who read `description`.
-        safe: It runs none of the prompt's own tools.
-        of_sets: Parameter sets give its values: as no prompt's text names it, models aren't told
-            of the tool, and it needs none of the prompt's arguments.
-        option: Its option of `foldline preview`; for changes.
-    """
-
-    command: str = ""
-    takes: tuple[str, ...] = PREVIEW
-    hidden: str = ""
-    event: str = ""
-    tool: str = ""
-    description: str = ""
-    safe: bool = True
-    of_sets: bool = False
-    option: str = ""
-
-
-class Action(Generic[AnswerT]):
-    """Something that is done to a prompt, or to a preview."""
-
-    __slots__ = ()
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-    names: ClassVar[Names] = Names()
-
-    def __init_subclass__(cls, **names: Any) -> None:
-        # A dataclass with slots is made a second time, without the arguments of its class.
-        if names:
-            cls.names = Names(**names)
-
-    def prefers_preview(self, uri: str | None, *, any_open: bool) -> bool:
-        """True if it's about the last preview where no preview is named, but perhaps a `uri`."""
-        return False
-
-    async def on_prompt(self, workspace: Workspace, ref: PromptRef) -> AnswerT:
-        """Perform it on a prompt without a preview."""
-        raise NoPreview("This needs a preview: open one with prompt.preview")
-
-    async def on_preview(self, previews: Previews, session_id: str | None) -> AnswerT:
-        """Perform it on a preview, the last one if None."""
-        raise NotImplementedError
-
-
-class Change(Action[Any]):
-    """An action that gives a preview another view, as a step that can be undone.
-
-    Of a prompt without a preview, it answers the render with that view.
-    """
-
-    __slots__ = ()
-
-    def changed(self, view: View, shown: Render) -> View:
-        """Return the view after it; `shown` is what a preview shows."""
-        raise NotImplementedError
-
-    @property
-    def needs_trust(self) -> bool:
-        """True if without executing the prompt it would change nothing of what is shown."""
-        return False
-
-    async def on_prompt(self, workspace: Workspace, ref: PromptRef) -> Any:
-        changed = replace(ref, view=self.changed(ref.view, NOT_SHOWN))
-        return await RenderPrompt().on_prompt(workspace, changed)
-
-    async def on_preview(self, previews: Previews, session_id: str | None) -> Any:
-        preview = previews.find(session_id)
-        if self.needs_trust:
-            previews.workspace.require_trust()
-        return await previews.move(
-            preview, lambda: [*preview.steps, self.changed(preview.options, preview.render)]
-        )
-
-
-class Query(Action[AnswerT]):
-    """An action that answers something about a prompt; of a preview, with its values.
-
-    Attributes:
-        worker: What a worker does to answer it, with the fields for arguments.
-        answers: What it answers then.
-    """
-
-    __slots__ = ()
-    worker: ClassVar[str]
-    answers: ClassVar[type[Any]]
-
-    async def answer(self, source: PromptSource, view: View) -> AnswerT:
-        arguments = {one.name: getattr(self, one.name) for one in fields(self)}
-        action = {"action": self.worker, "opened": view.pending, **arguments}
-        answer: AnswerT = await source.answer(view, self.answers, action)
-        return answer
-
-    async def on_prompt(self, workspace: Workspace, ref: PromptRef) -> AnswerT:
-        return await self.answer(await resolve(workspace, ref), ref.view)
-
-    async def on_preview(self, previews: Previews, session_id: str | None) -> AnswerT:
-        preview = previews.find(session_id)
-        ref = preview.ref(RenderMode(of_preview=True))
-        source = await resolve(previews.workspace, ref)
-        return await self.answer(source, preview.options)
-
-
 Keys = Annotated[
     tuple[str, ...], Doc("open a summarized section, as a model does"), Role.KEY, Role.MODEL
 ]
-Chapters = Annotated[tuple[str, ...], Doc("the chapters"), Role.KEY]
 Set = Annotated[str | None, Doc("the name of a parameter set, or `none`"), Role.KEY]
 Values = Annotated[dict[str, dict[str, Any]] | None, Doc("fields by dataclass name or section key")]
 Reason = Annotated[str, Doc("why", "why, in at most 256 characters"), Role.MODEL]
 
 
 @record(kw_only=True)
-class Open(
+class OpenSections(
     Action[Any],
-    command="prompt.openSections",
     takes=RENDERED,
-    event="open",
-    tool="open_sections",
+    event=True,
     description="Opens summarized sections of a prompt: their full text, and their tools.",
-    option="--open",
+    option=True,
 ):
     """Opens summarized sections, as a model does.
 
@@ -216,7 +92,7 @@ class Open(
     async def on_preview(self, previews: Previews, session_id: str | None) -> PreviewState:
         preview = previews.find(session_id)
         if self.chapters:
-            chapters = OpenChapter(chapters=self.chapters, reason=self.reason)
+            chapters = OpenChapters(chapters=self.chapters, reason=self.reason)
             state: PreviewState = await chapters.on_preview(previews, session_id)
             if not self.section_keys:
                 return state
@@ -224,10 +100,10 @@ class Open(
 
 
 @record(kw_only=True)
-class OpenChapter(Change, event="openChapter"):
+class OpenChapters(Change):
     """Opens chapters of a preview, as far as the prompt lets them."""
 
-    chapters: Chapters
+    chapters: tuple[str, ...]
     reason: Reason = IN_EDITOR
 
     @property
@@ -251,7 +127,7 @@ class OpenChapter(Change, event="openChapter"):
 
 
 @record(kw_only=True)
-class Close(Change, command="prompt.closeSections", event="close"):
+class CloseSections(Change, takes=PREVIEW, event=True):
     """Closes sections that a preview has opened.
 
     And chapters, each with those in it. Without any, it's all opened sections.
@@ -290,17 +166,7 @@ class Close(Change, command="prompt.closeSections", event="close"):
 
 
 @record(kw_only=True)
-class CloseChapter(Change, event="closeChapter"):
-    """Closes chapters of a preview."""
-
-    chapters: Chapters
-
-    def changed(self, view: View, shown: Render) -> View:
-        return Close(section_keys=(), chapters=self.chapters).changed(view, shown)
-
-
-@record(kw_only=True)
-class SetValues(Change, command="prompt.setParams", event="params"):
+class SetParams(Change, takes=PREVIEW, event=True):
     """Shows a preview with other values, or another budget.
 
     What is left out stays as it is; without anything, the values that were set are taken back.
@@ -321,7 +187,7 @@ class SetValues(Change, command="prompt.setParams", event="params"):
         return values or (self.budget, self.budget_unit) == (None, None)
 
     def changed(self, view: View, shown: Render) -> View:
-        nothing = self == SetValues()
+        nothing = self == SetParams()
         return view.step(
             "params",
             params={} if nothing else view.params if self.params is None else self.params,
@@ -332,25 +198,7 @@ class SetValues(Change, command="prompt.setParams", event="params"):
 
 
 @record(kw_only=True)
-class ChooseSet(SetValues, event="set"):
-    """Shows a preview with a parameter set, without values that were set by hand."""
-
-    params: Values = field(default_factory=dict)
-    parameter_set: Set = None
-
-
-@record(kw_only=True)
-class SetBudget(Change, event="budget"):
-    """Shows a preview with another budget."""
-
-    budget: Annotated[int, Doc("what the text may cost; 0 for no limit")] = 0
-
-    def changed(self, view: View, shown: Render) -> View:
-        return SetValues(budget=max(0, self.budget)).changed(view, shown)
-
-
-@record(kw_only=True)
-class Reset(Change, command="prompt.reset", event="reset"):
+class Reset(Change, takes=PREVIEW, event=True):
     """Undoes all steps of a preview.
 
     That is a step, too, which can be undone.
@@ -361,7 +209,7 @@ class Reset(Change, command="prompt.reset", event="reset"):
 
 
 @record(kw_only=True)
-class Undo(Action[PreviewState], command="prompt.undo", hidden="steps", event="undo"):
+class Undo(Action[PreviewState], takes=PREVIEW, event=True):
     """Undoes the last step of a preview."""
 
     steps: Annotated[int, Doc("how many"), Role.PEOPLE] = 1
@@ -374,7 +222,7 @@ class Undo(Action[PreviewState], command="prompt.undo", hidden="steps", event="u
 
 
 @record(kw_only=True)
-class Start(Action[PreviewState], command="prompt.preview", takes=PROMPT):
+class PreviewPrompt(Action[PreviewState], takes=PROMPT):
     """Shows a prompt, and keeps it up to date until it is closed."""
 
     async def on_prompt(self, workspace: Workspace, ref: PromptRef) -> PreviewState:
@@ -382,7 +230,7 @@ class Start(Action[PreviewState], command="prompt.preview", takes=PROMPT):
 
 
 @record(kw_only=True)
-class End(Action[None], command="prompt.closePreview"):
+class ClosePreview(Action[None], takes=PREVIEW):
     """Closes a preview."""
 
     async def on_preview(self, previews: Previews, session_id: str | None) -> None:
@@ -390,7 +238,7 @@ class End(Action[None], command="prompt.closePreview"):
 
 
 @record(kw_only=True)
-class RenderPrompt(Query[Render], command="prompt.render", takes=RENDERED, event="render"):
+class RenderPrompt(Query[Render], takes=RENDERED, event=True):
     """A prompt as a model would get it, from the editor's text.
 
     Of a preview, it's with other values; the preview stays as it is.
@@ -406,22 +254,19 @@ class RenderPrompt(Query[Render], command="prompt.render", takes=RENDERED, event
         params = view.params if self.params is None else self.params
         chosen = self.parameter_set or view.parameter_set
         static = self.fidelity is Fidelity.STATIC and not source.mode.of_preview
-        render = source.render_source if static or source.only_source else source.render
+        render = source.render_source if static else source.render
         return await render(replace(view, params=params, parameter_set=chosen))
 
 
 @record(kw_only=True)
-class Read(
+class ReadSection(
     Query["SectionText | StaticText"],
-    command="prompt.readSection",
     takes=RENDERED,
-    event="peek",
-    tool="read_section",
+    event=True,
     description="The full text of a summarized section of a prompt.",
 ):
     """A section's text, without opening it."""
 
-    worker: ClassVar[str] = "read"
     answers: ClassVar[type[Any]] = SectionText
 
     section_key: Annotated[
@@ -437,10 +282,9 @@ class Read(
 
 
 @record(kw_only=True)
-class Summary(Query[SectionSummary], command="prompt.summary", takes=RENDERED):
+class Summary(Query[SectionSummary], takes=RENDERED):
     """A section's summary, and its sizes."""
 
-    worker: ClassVar[str] = "summary"
     answers: ClassVar[type[Any]] = SectionSummary
 
     section_key: Annotated[str | None, Doc("the section; the first summarized one"), Role.KEY] = (
@@ -449,15 +293,11 @@ class Summary(Query[SectionSummary], command="prompt.summary", takes=RENDERED):
 
 
 @record(kw_only=True)
-class CallTool(
-    Query[ToolAnswer],
-    tool="call_prompt_tool",
-    description="Calls a tool that a prompt names.",
-    safe=False,
+class CallPromptTool(
+    Query[ToolAnswer], description="Calls a tool that a prompt names.", safe=False
 ):
     """The result of a call of the prompt's own tool."""
 
-    worker: ClassVar[str] = "call"
     answers: ClassVar[type[Any]] = ToolAnswer
 
     tool: Annotated[str, Doc("the name of the tool")]
@@ -474,7 +314,6 @@ class CallTool(
 class Body(Query[RequestBody]):
     """The JSON that an evaluation would send to a provider; nothing is sent."""
 
-    worker: ClassVar[str] = "body"
     answers: ClassVar[type[Any]] = RequestBody
 
     provider: Annotated[str, Doc("anthropic, openai or openai-responses")]
@@ -483,7 +322,7 @@ class Body(Query[RequestBody]):
 
 
 @record(kw_only=True)
-class Tokens(Query["PromptTokens"], command="prompt.tokens", takes=PROMPT):
+class Tokens(Query["PromptTokens"], takes=PROMPT):
     """Token counts of a prompt and its sections, from source alone."""
 
     async def answer(self, source: PromptSource, view: View) -> PromptTokens:
@@ -491,7 +330,7 @@ class Tokens(Query["PromptTokens"], command="prompt.tokens", takes=PROMPT):
 
 
 @record(kw_only=True)
-class Diff(Query["Comparison"], command="prompt.diff", takes=EITHER, event="diff"):
+class Diff(Query["Comparison"], takes=EITHER, event=True):
     """The changes between two versions of a prompt.
 
     They are versions of a preview, or with `revision`, `REV` or `REV..REV`, what git has of the
@@ -543,10 +382,8 @@ class Diff(Query["Comparison"], command="prompt.diff", takes=EITHER, event="diff
 @record(kw_only=True)
 class CompareSets(
     Query["Matrix"],
-    command="prompt.matrix",
     takes=RENDERED,
-    event="matrix",
-    tool="prompt_matrix",
+    event=True,
     description="A prompt with each of its parameter sets: which sections are shown, tokens, "
     "and what differs.",
     of_sets=True,
@@ -588,7 +425,7 @@ class Text(Query[str]):
 
 
 @record(kw_only=True)
-class History(Action[Steps], command="prompt.history", event="history"):
+class History(Action[Steps], takes=PREVIEW, event=True):
     """The steps of a preview."""
 
     async def on_preview(self, previews: Previews, session_id: str | None) -> Steps:
@@ -597,7 +434,7 @@ class History(Action[Steps], command="prompt.history", event="history"):
 
 
 @record(kw_only=True)
-class FindOrigin(Action["TextOrigin"], command="prompt.origin"):
+class Origin(Action["TextOrigin"], takes=PREVIEW):
     """The place in the source that a character of a preview comes from.
 
     For a value, it's the placeholder, then the value itself and its field. Where that isn't known,
@@ -616,9 +453,7 @@ class FindOrigin(Action["TextOrigin"], command="prompt.origin"):
 
 
 @record(kw_only=True)
-class FindOccurrences(
-    Action["tuple[Occurrence, ...]"], command="prompt.occurrences", event="occurrences"
-):
+class Occurrences(Action["tuple[Occurrence, ...]"], takes=PREVIEW, event=True):
     """The parts of a preview that come from characters of the source."""
 
     source: Annotated[str | None, Doc("the URI of the document; that of the prompt")] = None
@@ -642,8 +477,8 @@ def _of_sets(source: PromptSource, view: View) -> tuple[PromptSource, View]:
 
 
 ACTIONS: tuple[type[Action[Any]], ...] = (
-    *(Open, Close, Read, ChooseSet, SetValues, OpenChapter, CloseChapter, SetBudget),
-    *(Undo, Reset, History, Diff, FindOrigin, FindOccurrences, Start, End, RenderPrompt, Summary),
-    *(CallTool, Body, Tokens, Text, CompareSets),
+    *(OpenSections, CloseSections, ReadSection, SetParams, Undo, Reset, History, Diff, Origin),
+    *(Occurrences, PreviewPrompt, ClosePreview, RenderPrompt, Summary, CallPromptTool, Body),
+    *(Tokens, Text, CompareSets),
 )
 """All actions."""

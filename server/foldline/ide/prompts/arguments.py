@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from foldline.ide.operations.operation import Argument
-    from foldline.ide.prompts.actions import Action
+    from foldline.ide.prompts.action import Action
 
 
 def key_argument(action: type[Action[Any]]) -> Argument | None:

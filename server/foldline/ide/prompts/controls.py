@@ -9,7 +9,8 @@ from typing import Any
 
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.previews.state import PreviewState
-from foldline.ide.prompts.actions import ACTIONS, Action
+from foldline.ide.prompts.action import Action
+from foldline.ide.prompts.actions import ACTIONS
 from foldline.ide.prompts.arguments import action_of, arguments_of, key_argument
 from foldline.ide.prompts.perform import perform
 from foldline.ide.structuring import structure
@@ -38,7 +39,7 @@ class Controls:
         self._workspace = workspace
         self._session_id = session_id
         self._reason = reason
-        self._actions = {one.names.event: one for one in actions if one.names.event}
+        self._actions = {one.names.camel: one for one in actions if one.names.event}
 
     def read(self, event: object) -> Action[Any]:
         """Return the action of an event: its name, a selected `key`, and further arguments.
@@ -51,7 +52,7 @@ class Controls:
         action: Any = self._actions[event["action"]]
         arguments = structure(event, _arguments(action))
         values = {one.name: getattr(arguments, one.name) for one in fields(arguments)}
-        if (key := key_argument(action)) is not None:
+        if "key" in event and (key := key_argument(action)) is not None:
             values[key.name] = (arguments.key,) if key.kind is tuple else arguments.key
         if "reason" in values:
             values["reason"] = event.get("reason") or self._reason

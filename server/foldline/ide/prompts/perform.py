@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from foldline.ide.prompts.request import PromptRef
 
 if TYPE_CHECKING:
-    from foldline.ide.prompts.actions import Action, AnswerT
+    from foldline.ide.prompts.action import Action, AnswerT
     from foldline.ide.workspace import Workspace
 
 
@@ -20,8 +20,8 @@ async def perform(
     `render_deadline`.
 
     ```python
-    state = await perform(workspace, PromptRef(uri=uri), Start())
-    state = await perform(workspace, state.sessionId, Open(section_keys=("rules",)))
+    state = await perform(workspace, PromptRef(uri=uri), PreviewPrompt())
+    state = await perform(workspace, state.sessionId, OpenSections(section_keys=("rules",)))
     ```
 
     Raises:

@@ -73,7 +73,7 @@ class MarkdownSource(PromptSource):
     async def open_sections(
         self, view: View, keys: Sequence[str] | None, reason: str
     ) -> OpenedSections:
-        action = {"action": "open", "section_keys": keys, "reason": reason}
+        action = {"action": "open_sections", "section_keys": keys, "reason": reason}
         return await self.answer(view, OpenedSections, action)
 
     async def answer(self, view: View, answers: type[AnswerT], action: Action) -> AnswerT:
@@ -90,9 +90,9 @@ class MarkdownSource(PromptSource):
 
     def _answer(self, view: View, action: Action) -> Answer:
         match action:
-            case {"action": "open", "section_keys": keys, "reason": reason}:
+            case {"action": "open_sections", "section_keys": keys, "reason": reason}:
                 return self._opened(view, keys, reason)
-            case {"action": "read", "section_key": key}:
+            case {"action": "read_section", "section_key": key}:
                 section = self._section(key)
                 text = self.file.whole_text(section)
                 return SectionText(name=self.file.name, section_key=section.key, text=text)

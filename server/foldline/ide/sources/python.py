@@ -73,6 +73,8 @@ class PythonSource(PromptSource):
     # Actions
 
     async def render(self, view: View, known: Sequence[Block] = ()) -> Render:
+        if self.only_source:
+            return await self.render_source(view)
         self.workspace.require_trust()
         if keys := view.pending:
             first = replace(view, opened=tuple(key for key in view.opened if key not in keys))
@@ -102,7 +104,7 @@ class PythonSource(PromptSource):
             return replace(answer, render=self.with_document(opened, locations))
 
         action = {
-            "action": "open",
+            "action": "open_sections",
             "section_keys": None if keys is None else list(keys),
             "reason": reason,
             "opened": view.pending,

@@ -15,7 +15,7 @@ from foldline.ide.structuring import unstructured
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from foldline.ide.prompts.actions import Action
+    from foldline.ide.prompts.action import Action
     from foldline.server.server import FoldlineServer
 
 
@@ -46,7 +46,7 @@ class PromptCommand:
     """An action as a command, with what modules of commands have."""
 
     def __init__(self, action: type[Action[Any]]) -> None:
-        self.COMMAND = f"foldline.server.{action.names.command}"
+        self.COMMAND = f"foldline.server.prompt.{action.names.camel}"
         about = action.__doc__ or ""
         self.__doc__ = f"`{self.COMMAND}`: {about[:1].lower()}{about[1:]}"
         self._action = action
@@ -54,8 +54,7 @@ class PromptCommand:
     @cached_property
     def Arguments(self) -> type[Any]:  # noqa: N802  # As in the modules of commands.
         """The class of the command's arguments, made when it's first needed."""
-        names = self._action.names
-        return arguments_of(self._action, CommandSubject, names.takes, without=(names.hidden,))
+        return arguments_of(self._action, CommandSubject, self._action.names.takes)
 
     async def handle(self, ls: FoldlineServer, arguments: Any) -> object:
         """Perform the action on the prompt or the preview that the arguments name."""
@@ -65,11 +64,8 @@ class PromptCommand:
         answer = await perform(ls.core, subject, action)
         if isinstance(answer, Answer):
             return answer.with_spans()
-        if (
-            isinstance(action, Diff)
-            and action.revision is None
-            and not isinstance(subject, PromptRef)
-        ):
+        of_versions = isinstance(action, Diff) and action.revision is None
+        if of_versions and not isinstance(subject, PromptRef):
             session = ls.core.previews.find(subject).session_id
             return {"sessionId": session, **unstructured(answer)}
         return answer

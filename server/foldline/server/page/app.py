@@ -28,7 +28,8 @@ from foldline.backends.base.waiting import in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError
 from foldline.ide.operations.operation import Doc, Role
 from foldline.ide.previews.previews import Previews
-from foldline.ide.prompts.actions import ACTIONS, Action, FindOrigin
+from foldline.ide.prompts.action import Action
+from foldline.ide.prompts.actions import ACTIONS, Origin
 from foldline.ide.prompts.controls import Controls
 from foldline.ide.render.provenance import TextOrigin
 from foldline.ide.render.render import Location, Position, Range, SectionText
@@ -83,7 +84,7 @@ class Shown:
 
 
 @record(kw_only=True)
-class Reveal(Action["Location | None"], event="reveal"):
+class Reveal(Action["Location | None"], event=True):
     """The location where a section is declared, which the editor then shows."""
 
     key: Annotated[str, Doc("the section"), Role.KEY] = ""
@@ -94,7 +95,7 @@ class Reveal(Action["Location | None"], event="reveal"):
 
 
 @record(kw_only=True)
-class Go(Action["Location | None"], event="go"):
+class Go(Action["Location | None"], event=True):
     """A line that the preview names, of an error or of a value's origin, which is then shown."""
 
     file: Annotated[str, Doc("the file")] = ""
@@ -113,7 +114,7 @@ class Go(Action["Location | None"], event="go"):
 
 
 @record(kw_only=True)
-class GoToOrigin(FindOrigin, event="origin"):
+class GoToOrigin(Origin, event=True):
     """The places that a character comes from, of which the editor then shows one."""
 
     place: Annotated[int, Doc("which"), Between(0)] = 0

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from foldline.ide.previews.previews import Previews
-    from foldline.ide.prompts.actions import Action
+    from foldline.ide.prompts.action import Action
     from foldline.ide.render.render import Location
     from foldline.server.page.app import Page
     from foldline.server.page.listener import Listener

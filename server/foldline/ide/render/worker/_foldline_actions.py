@@ -214,9 +214,9 @@ def _body(session: _Session, request: _foldline_job.Request) -> dict[str, object
 
 ACTIONS: dict[str, Callable[[_Session, _foldline_job.Request], dict[str, object]]] = {
     "body": _body,
-    "call": _call,
-    "open": _open,
-    "read": _read,
+    "call_prompt_tool": _call,
+    "open_sections": _open,
+    "read_section": _read,
     "render": _render,
     "summary": _summary,
 }

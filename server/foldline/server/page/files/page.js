@@ -325,11 +325,11 @@ var BlockView = class {
     this.badge = element("span.badge");
     this.costs = element("span.costs");
     this.change = button("change", {}, () => void this.toggle());
-    this.peek = button(
-      "quiet peek",
+    this.read = button(
+      "quiet read",
       { title: "Read the whole section without opening it", "aria-expanded": "false" },
-      () => void this.togglePeek(),
-      "Peek"
+      () => void this.toggleText(),
+      "Read"
     );
     this.why = button("quiet", { title: "Open with a reason" }, () => this.askReason(), "…");
     this.source = button(
@@ -354,7 +354,7 @@ var BlockView = class {
           this.source,
           this.costs,
           this.badge,
-          element("span.doings", {}, this.peek, element("span.split", {}, this.change, this.why))
+          element("span.doings", {}, this.read, element("span.split", {}, this.change, this.why))
         )
       ),
       this.aside,
@@ -370,7 +370,7 @@ var BlockView = class {
   badge;
   costs;
   change;
-  peek;
+  read;
   why;
   source;
   aside = element("div.aside");
@@ -410,8 +410,8 @@ var BlockView = class {
     this.change.hidden = !(block.enabled && (summary || block.opened));
     this.change.textContent = block.opened ? "Close" : "Open";
     this.change.setAttribute("aria-label", `${block.opened ? "Close" : "Open"} ${label}`);
-    this.peek.hidden = this.why.hidden = !(block.enabled && summary);
-    this.peek.setAttribute("aria-label", `Peek ${label}`);
+    this.read.hidden = this.why.hidden = !(block.enabled && summary);
+    this.read.setAttribute("aria-label", `Read ${label}`);
     this.why.setAttribute("aria-label", `Reason for opening ${label}`);
     if (!summary) {
       this.closeAside();
@@ -514,26 +514,26 @@ var BlockView = class {
   }
   async toggle(reason) {
     this.change.disabled = true;
-    await this.actions.change(this.block.opened ? "close" : "open", this.block.key, reason);
+    await this.actions.change(
+      this.block.opened ? "closeSections" : "openSections",
+      this.block.key,
+      reason
+    );
     this.change.disabled = false;
   }
-  async togglePeek() {
-    if (this.peek.getAttribute("aria-expanded") === "true") {
+  async toggleText() {
+    if (this.read.getAttribute("aria-expanded") === "true") {
       this.closeAside();
       return;
     }
     let shown;
     try {
-      const tokens = await this.actions.peek(this.block.key);
+      const tokens = await this.actions.read(this.block.key);
       const own = tokens[0]?.type === "heading_open" ? 3 : 0;
       shown = element(
-        "div.peeked",
+        "div.whole",
         { tabindex: "0", role: "group", "aria-label": "The whole section" },
-        element(
-          "p.doc",
-          {},
-          "Peek: the whole section. It isn’t part of the prompt until it is opened."
-        ),
+        element("p.doc", {}, "The whole section. It isn’t part of the prompt until it is opened."),
         elementsOf(tokens.slice(own))
       );
     } catch (error) {
@@ -541,7 +541,7 @@ var BlockView = class {
       shown = element("p.problem", { role: "alert" }, reason);
     }
     this.showAside(shown);
-    this.peek.setAttribute("aria-expanded", "true");
+    this.read.setAttribute("aria-expanded", "true");
   }
   askReason() {
     const reason = element("input", {
@@ -563,12 +563,12 @@ var BlockView = class {
     reason.focus();
   }
   showAside(content) {
-    this.peek.setAttribute("aria-expanded", "false");
+    this.read.setAttribute("aria-expanded", "false");
     this.aside.replaceChildren(content);
     this.aside.hidden = false;
   }
   closeAside() {
-    this.peek.setAttribute("aria-expanded", "false");
+    this.read.setAttribute("aria-expanded", "false");
     this.aside.replaceChildren();
     this.aside.hidden = true;
   }
@@ -1329,10 +1329,10 @@ var Controls = class {
     );
     this.steps.append(this.undo, this.reset);
     this.sets.addEventListener("change", () => {
-      void this.attempt({ action: "set", key: this.sets.value });
+      void this.attempt({ action: "setParams", params: {}, parameter_set: this.sets.value });
     });
     this.form = new ParameterForm({
-      set: (params) => perform({ action: "params", params }),
+      set: (params) => perform({ action: "setParams", params }),
       once: (params) => this.renderOnce(params),
       go: (file, line) => void this.attempt({ action: "go", file, line })
     });
@@ -1352,7 +1352,7 @@ var Controls = class {
     );
     this.chapters = new Chapters(
       (open, key, reason) => perform(
-        open ? { action: "openChapter", key, ...reason ? { reason } : {} } : { action: "closeChapter", key }
+        open ? { action: "openSections", chapters: [key], ...reason ? { reason } : {} } : { action: "closeSections", chapters: [key] }
       )
     );
     this.history = new StepsView(perform);
@@ -1477,7 +1477,7 @@ var Controls = class {
     const valid = Number.isInteger(budget) && budget >= 0;
     this.budget.setAttribute("aria-invalid", String(!valid));
     if (valid) {
-      void this.attempt({ action: "budget", budget });
+      void this.attempt({ action: "setParams", budget });
     }
   }
 };
@@ -1639,7 +1639,7 @@ var MatrixSheet = class {
     const sets = counted(view?.parameter_sets?.length ?? 0, "set");
     this.root.replaceChildren(element("p.doc", { role: "status" }, `Rendering ${sets} …`));
     try {
-      this.draw(await this.perform({ action: "matrix" }));
+      this.draw(await this.perform({ action: "compareSets" }));
       this.outdated.hidden = view === this.seen;
     } catch (error) {
       this.seen = null;
@@ -1871,7 +1871,7 @@ var OriginBar = class {
   /** Asks where a character comes from, goes to one of its places, and says the others. */
   async trace(key, offset, place = 0) {
     try {
-      const action = { action: "origin", key, offset, place };
+      const action = { action: "goToOrigin", key, offset, place };
       this.show(
         await this.around.perform(action),
         place,
@@ -2400,7 +2400,9 @@ var Page = class {
     const made = new BlockView(block, {
       fold: (id) => this.toggle(id),
       change: (change2, key, reason) => this.attempt({ action: change2, key, ...reason ? { reason } : {} }),
-      peek: async (key) => this.host.peeked(await this.host.perform({ action: "peek", key })),
+      read: async (key) => this.host.markdownOf(
+        await this.host.perform({ action: "readSection", key })
+      ),
       reveal: (key) => void this.attempt({ action: "reveal", key }),
       go: (file, line) => void this.attempt({ action: "go", file, line }),
       markdown: (shown, part) => this.host.markdown(shown, part)
@@ -2504,7 +2506,7 @@ var Page = class {
       interpreter?.mismatch ? element("strong", {}, ` ${interpreter.mismatch}`) : ""
     );
   }
-  /** Up and down walk the heads, left folds, right unfolds, o opens, c closes, p peeks. */
+  /** Up and down walk the heads, left folds, right unfolds, o opens, c closes, p reads. */
   key(event) {
     const target = event.target;
     const root = target.matches("input, pre, a") ? null : target.closest(".block");
@@ -2522,11 +2524,11 @@ var Page = class {
     } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
       this.toggle(block.id, event.key === "ArrowLeft");
     } else if (event.key === "o" && summarized) {
-      void this.attempt({ action: "open", key: block.key });
+      void this.attempt({ action: "openSections", key: block.key });
     } else if (event.key === "c" && block.opened) {
-      void this.attempt({ action: "close", key: block.key });
+      void this.attempt({ action: "closeSections", key: block.key });
     } else if (event.key === "p" && summarized) {
-      root?.querySelector(".peek")?.click();
+      root?.querySelector(".read")?.click();
     } else {
       return;
     }
@@ -2577,6 +2579,7 @@ var SOURCE_ONLY = "Read from the source, not run: unknown values show as written
 var LAST_GOOD2 = "The last version that rendered; the source has changed since";
 
 // src/webview/saved.ts
+var SAVED = "This page was saved to a file: nothing in it can be changed.";
 function showSaved(text, markdown2) {
   const { shown, states, blocks, matrix, differences } = JSON.parse(text);
   const show = (set) => {
@@ -2593,10 +2596,10 @@ function showSaved(text, markdown2) {
       case "copy":
         await navigator.clipboard.writeText(action.text);
         return void 0;
-      case "set":
-        show(action.key);
+      case "setParams":
+        show(action.parameter_set ?? refuse(SAVED));
         return void 0;
-      case "matrix":
+      case "compareSets":
         return matrix;
       case "diff": {
         const { before_set = "", after_set = "" } = action;
@@ -2604,7 +2607,7 @@ function showSaved(text, markdown2) {
         return found ?? refuse("This file compares sets with the first one alone.");
       }
       default:
-        return refuse("This page was saved to a file: nothing in it can be changed.");
+        return refuse(SAVED);
     }
   };
   document.body.classList.add("saved");
@@ -2614,8 +2617,8 @@ function showSaved(text, markdown2) {
     load: () => ({}),
     save: () => void 0,
     markdown: markdown2,
-    // Nothing can be peeked at: what is summarized here stays so.
-    peeked: () => []
+    // Nothing can be read: what is summarized here stays so.
+    markdownOf: () => []
   });
   show(shown);
 }
@@ -2660,7 +2663,7 @@ var Browser = class {
       load: () => JSON.parse(sessionStorage.getItem(STATE) ?? "{}"),
       save: (state) => sessionStorage.setItem(STATE, JSON.stringify(state)),
       markdown,
-      peeked: (section) => section.markdown,
+      markdownOf: (section) => section.markdown,
       extra: themeSwitch()
     });
     this.page.show(NOTHING);
