@@ -35,7 +35,7 @@ def test_the_folded_text_is_printed(
 ) -> None:
     assert cli.main(["fold", SOURCE]) == 0
     assert capfdbinary.readouterr().out.decode() == FOLDED.format(SOURCE)
-    assert cli.main(["fold", SOURCE, "--open", "data"]) == 0
+    assert cli.main(["fold", SOURCE, "--open-sections", "data"]) == 0
     assert capfdbinary.readouterr().out.decode() == TEXT
     assert cli.main(["fold", SOURCE, "--tool", "read_section", "--root", "docs"]) == 0
     assert b'{"prompt": "agents/CLAUDE.full.md"' in capfdbinary.readouterr().out
@@ -45,7 +45,7 @@ def test_a_byte_order_mark_is_kept(
     source: Path, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     source.write_text(TEXT, encoding="utf-8-sig")
-    for option, expected in ([], FOLDED.format(SOURCE)), (["--open", "data"], TEXT):
+    for option, expected in ([], FOLDED.format(SOURCE)), (["--open-sections", "data"], TEXT):
         assert cli.main(["fold", SOURCE, *option]) == 0
         assert capfdbinary.readouterr().out == expected.encode("utf-8-sig")
     for _ in range(2):

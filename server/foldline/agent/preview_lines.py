@@ -42,11 +42,8 @@ def tree_lines(render: Render, counter: TokenCounter) -> Iterator[Line]:
     if render.chapters:
         notes.append(f"Chapters: {chapters_shown(render.chapters)}")
     notes.append(render.cache["sentence"] if render.cache else "")
-    opening = (
-        "--open-sections KEY opens a section. "
-        if any(b.is_summarized for b in render.blocks)
-        else ""
-    )
+    summarized = any(block.is_summarized for block in render.blocks)
+    opening = "--open-sections KEY opens a section. " if summarized else ""
     notes.append(f"{opening}--text prints the text.")
     yield from ([(visible(note), "dim")] for note in notes if note)
 

@@ -37,7 +37,7 @@ def register(verbs: Verbs) -> None:
     parser.add_argument("file", metavar="FILE", help="the instruction file, or a generated one")
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
-        "--open", action="append", default=[], metavar="KEY", help="show this section in full"
+        "--open-sections", action="append", default=[], metavar="KEY", help="show a section in full"
     )
     what.add_argument("--write", metavar="OUT", help="write the folded text to OUT")
     for option, answer in {
@@ -88,7 +88,7 @@ def run(options: Namespace) -> int:
     if options.skill and options.write is None:
         raise Refused("--skill goes with --write OUT: it reads the sections that OUT folds")
     if options.write is None:
-        opened = [one for key in options.open for one in file.opening(key)]
+        opened = [one for key in options.open_sections for one in file.opening(key)]
         _print(mark + file.render(opened).text)
         return 0
     if options.tool:
