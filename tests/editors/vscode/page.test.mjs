@@ -848,7 +848,7 @@ test('a click with Ctrl on a word asks for the place of its character, in Markdo
   for (const mode of ['Markdown', 'Text']) {
     for (const [index, action] of (await traceWords(words)).entries()) {
       const { key, offset } = action;
-      assert.deepEqual([action.action, key, action.place], ['origin', 'p.a', 0]);
+      assert.deepEqual([action.action, key, action.place], ['goToOrigin', 'p.a', 0]);
       assert.equal(shown.text.slice(offset).startsWith(words[index]), true, words[index]);
     }
     assert.equal(await page.locator('.body').isVisible(), true, 'a title was not folded');
