@@ -231,6 +231,12 @@ def test_help_of_a_verb_is_that_of_its_option() -> None:
             "`foldline grep` takes no '--budegt': did you mean `--budget`? `foldline grep --help`",
         ),
         (["check", "--formt=json"], "did you mean `--format`?"),
+        (["check", "--format=jsn"], "concise, json, sarif, github: did you mean `json`?"),
+        (["install", "claude"], "did you mean `claude-code`? `foldline install --help`"),
+        (
+            ["stack", "--client", "claude"],
+            "there is no client 'claude'; did you mean 'claude-code'",
+        ),
         (["--budget=5", "tree"], "foldline: write --budget behind `foldline tree`"),
         (
             ["--bugdet=5", "tree"],

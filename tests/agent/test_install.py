@@ -19,6 +19,7 @@ from foldline.agent import cli
 from foldline.agent.install import files, jsonc, toml
 from foldline.agent.install.clients import CLIENTS
 from foldline.agent.install.files import UnparsableError
+from foldline.plugins.instructions.clients import all_clients
 
 JSON_CLIENTS = sorted(CLIENTS.keys() - {"codex"})
 PROGRAM = str(Path(sys.executable).with_name("foldline"))
@@ -58,6 +59,13 @@ def install(*words: object) -> int:
 def values(file: Path) -> Any:
     text = file.read_text(encoding="utf-8")
     return tomllib.loads(text) if file.suffix == ".toml" else jsonc.read(text)
+
+
+def test_a_client_has_one_name_in_every_command() -> None:
+    names = {client.title: client.name for client in all_clients()}
+    both = [client for client in CLIENTS.values() if client.title in names]
+    assert len(both) > 3
+    assert [client.name for client in both] == [names[client.title] for client in both]
 
 
 @pytest.mark.parametrize("client", CLIENTS)

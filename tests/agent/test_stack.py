@@ -56,7 +56,7 @@ def test_what_is_not_certain_is_explained(repository: Path) -> None:
     (repository / "CLAUDE.md").write_text("# Rules\nBe brief.\n")
     said = "?: the client's documentation doesn't say clearly that this is loaded."
     assert said in shown("--client", "cursor").splitlines()
-    assert "?" not in shown("--client", "claude")
+    assert "?" not in shown("--client", "claude-code")
 
 
 def test_a_file_may_be_a_new_one(repository: Path) -> None:
@@ -137,8 +137,8 @@ def test_json_has_sources_and_dates(repository: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--client", "codx"], "there is no client 'codx'"),
-        (["--client", "codex", "src/app.go"], "'src/app.go'; there are codex, claude"),
+        (["--client", "codx"], "there is no client 'codx'; did you mean 'codex'?"),
+        (["--client", "codex", "src/app.go"], "'src/app.go'; there are codex, claude-code"),
         (["--client", "codex", "src/app.go"], "a FILE goes before --client"),
         (["src/app.go", "--start", "/"], "/ isn't in the repository"),
         (["--start", "src/app.go"], "src/app.go: there is no such folder"),

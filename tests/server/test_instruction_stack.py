@@ -14,7 +14,7 @@ async def test_the_stack_of_a_document_in_an_untrusted_folder(visit: Visit, tmp_
     (tmp_path / "AGENTS.md").write_text("# Rules\nBe brief.\n", encoding="utf-8")
     (tmp_path / "main.go").write_text("package main\n", encoding="utf-8")
     uri = editor.open("main.go", "package main\n")
-    answer = await editor.command("instructions.stack", uri=uri, clients=["claude", "gemini"])
+    answer = await editor.command("instructions.stack", uri=uri, clients=["claude-code", "gemini"])
     assert answer["file"] == "main.go"
     claude, gemini = answer["stacks"]
     (file,) = claude["files"]

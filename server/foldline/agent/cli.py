@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from foldline.version import VERSION
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, _SubParsersAction
+    from argparse import Action, ArgumentParser, _SubParsersAction
     from collections.abc import Iterable, Sequence
     from typing import NoReturn
 
@@ -168,6 +168,11 @@ def _parser(first: str | None) -> tuple[ArgumentParser, _SubParsersAction[Any]]:
 
             page = f"`{self.prog} --help` says what it takes"
             raise Refused(f"{message}; {page}", kind="usage")
+
+        def _check_value(self, action: Action, value: str) -> None:
+            if action.choices is not None and value not in action.choices:
+                what = f"{value!r} isn't one of {', '.join(action.choices)}"
+                raise _unknown(what, value, action.choices, f"{self.prog} --help")
 
     parser = Parser(
         prog="foldline",

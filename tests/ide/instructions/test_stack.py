@@ -41,7 +41,7 @@ OPENCODE1 = "https://opencode.ai/v1/docs/rules"
 OPENCODE2 = "https://opencode.ai/docs/instructions"
 CLIENTS = {
     CODEX: "codex",
-    MEMORY: "claude",
+    MEMORY: "claude-code",
     VSCODE: "copilot",
     **dict.fromkeys((CURSOR, OLD_CURSOR, CURSOR_HELP), "cursor"),
     GEMINI: "gemini",
@@ -109,7 +109,7 @@ CASES = [
         start="a",
     ),
     Case(
-        "claude reads its files from the root down, the local one last, the rest on demand",
+        "claude-code reads its files from the root down, the local one last, the rest on demand",
         f"{MEMORY}#how-claude-md-files-load",
         {"CLAUDE.local.md": "l", "CLAUDE.md": "r", ".claude/CLAUDE.md": "c", "a/CLAUDE.md": "a"},
         [
@@ -120,7 +120,7 @@ CASES = [
         ],
     ),
     Case(
-        "claude reads AGENTS.md where no CLAUDE.md stands above",
+        "claude-code reads AGENTS.md where no CLAUDE.md stands above",
         f"{MEMORY}#when-claude-code-reads-agents-md",
         {"AGENTS.md": "r", "a/AGENTS.md": "a", "a/b/AGENTS.md": "b", "a/b/CLAUDE.md": "c"},
         [("AGENTS.md", "always"), ("a/AGENTS.md", "nested"), ("a/b/CLAUDE.md", "nested")],
@@ -423,7 +423,7 @@ def test_what_a_source_does_not_say_clearly_is_marked(tmp_path: Path) -> None:
 
 def test_comments_cost_nothing_where_the_client_removes_them(tmp_path: Path) -> None:
     written(tmp_path, {"CLAUDE.md": "# Rules\n<!-- for\npeople -->\n\nBe brief.\n"})
-    claude, cursor = (stack_of(tmp_path, name).files[0] for name in ("claude", "cursor"))
+    claude, cursor = (stack_of(tmp_path, name).files[0] for name in ("claude-code", "cursor"))
     assert claude.tokens < cursor.tokens
     assert claude.sections[0].tokens < cursor.sections[0].tokens
 
@@ -452,7 +452,7 @@ def test_the_limit_cuts_a_section_at_a_whole_character(tmp_path: Path) -> None:
 def test_a_link_is_the_file_that_it_leads_to(tmp_path: Path) -> None:
     written(tmp_path, {"AGENTS.md": "r"})
     (tmp_path / "CLAUDE.md").symlink_to("AGENTS.md")
-    stack = stack_of(tmp_path, "claude")
+    stack = stack_of(tmp_path, "claude-code")
     assert [one.path for one in stack.files] == ["CLAUDE.md"]
     assert not stack.left_out
     assert not said(tmp_path, "AGENTS.md")
@@ -464,11 +464,11 @@ def test_nothing_outside_of_the_workspace_is_read(tmp_path: Path) -> None:
     tree = {"CLAUDE.md": imports, "opencode.json": '{"instructions": ["../secret.md"]}'}
     root = written(tmp_path / "r", tree)
     (root / "AGENTS.md").symlink_to(tmp_path / "secret.md")
-    for client in ("claude", "opencode", "codex"):
+    for client in ("claude-code", "opencode", "codex"):
         stack = stack_of(root, client)
         assert {one.path for one in stack.files} <= {"CLAUDE.md"}
         assert stack.left_out
-    left = [one.path for one in stack_of(root, "claude").left_out]
+    left = [one.path for one in stack_of(root, "claude-code").left_out]
     assert left == ["~/x.md", "../secret.md", "/etc/passwd", "AGENTS.md"]
 
 
@@ -492,7 +492,10 @@ def test_a_glob_of_everything_is_bounded(tmp_path: Path) -> None:
 
 def test_an_import_is_no_glob(tmp_path: Path) -> None:
     written(tmp_path, {"CLAUDE.md": "@docs/* @docs/[id].md", "docs/[id].md": "d", "docs/i.md": "i"})
-    assert [one.path for one in stack_of(tmp_path, "claude").files] == ["CLAUDE.md", "docs/[id].md"]
+    assert [one.path for one in stack_of(tmp_path, "claude-code").files] == [
+        "CLAUDE.md",
+        "docs/[id].md",
+    ]
 
 
 def test_a_client_without_imports_tells_nothing_of_them(tmp_path: Path) -> None:

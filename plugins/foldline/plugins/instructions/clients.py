@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from foldline.backends.base.near_names import near_names
+from foldline.backends.base.near_names import did_you_mean, near_names
 from foldline.backends.files.reader import read_toml
 from foldline.ide.errors import ToolRefused
 from foldline.ide.structuring import structure
@@ -69,7 +69,7 @@ def clients_named(names: Iterable[str]) -> tuple[Client, ...]:
     by_name = {client.name: client for client in all_clients()}
     for name in names:
         if name not in by_name:
-            near = list(near_names(name, by_name) or by_name)
-            message = f"there is no client {name!r}; there are {', '.join(by_name)}"
-            raise ToolRefused(message, near=near)
+            near = near_names(name, by_name)
+            meant = did_you_mean(near, f"; there are {', '.join(by_name)}")
+            raise ToolRefused(f"there is no client {name!r}{meant}", near=list(near or by_name))
     return tuple(by_name[name] for name in names) or all_clients()

@@ -38,7 +38,7 @@ def register(verbs: Verbs) -> None:
         "--client",
         nargs="+",
         metavar="NAME",
-        help="codex, claude, copilot, cursor, gemini, opencode, opencode2 (default: all of them)",
+        help="codex, claude-code, copilot, cursor, gemini, opencode, opencode2 (default: all)",
     )
     parser.add_argument("--sections", action="store_true", help="show the cost of each section")
     parser.add_argument(
