@@ -208,7 +208,7 @@ def shown(rendered: RenderedPrompt[Any]) -> Render:
         rendered, IN_EDITOR, (), lambda block: _block(block, rendered.stability_of(block))
     )
     blocks = [
-        {**_block(block, rendered.stability_of(block)), "opening": openings.of(place)}
+        {**_block(block, rendered.stability_of(block)), "opening": openings.opening(place)}
         for place, block in enumerate(rendered.blocks)
     ]
     output = rendered.structured_output

@@ -24,10 +24,10 @@ def index_progress(
 ) -> Callable[[Path], Callable[[int, int], None]]:
     """Return a factory of index-progress callbacks `(done, total)`, one for each folder."""
 
-    def of(root: Path) -> Callable[[int, int], None]:
+    def progress(root: Path) -> Callable[[int, int], None]:
         return _Building(ls, loop, root.name).tell
 
-    return of
+    return progress
 
 
 class _Building:

@@ -49,7 +49,7 @@ class LspSnapshot(Snapshot):
     index: LineIndex
 
     @classmethod
-    def of(cls, snapshot: Snapshot, encoding: Encoding) -> LspSnapshot:
+    def wrap(cls, snapshot: Snapshot, encoding: Encoding) -> LspSnapshot:
         """The same document at the same moment."""
         return cls(
             snapshot.uri,
@@ -101,7 +101,7 @@ class LspSnapshot(Snapshot):
 
 def locate(snapshot: Snapshot, place: SourceSpan, encoding: Encoding) -> render.Location | None:
     """A place in any file of the project, as renders have it."""
-    location = LspSnapshot.of(snapshot, encoding).location(place)
+    location = LspSnapshot.wrap(snapshot, encoding).location(place)
     if location is None:
         return None
     start, end = location.range.start, location.range.end
@@ -140,7 +140,7 @@ def query_snapshot(
     workspace: Workspace, uri: str, encoding: Encoding, query: Callable[[LspSnapshot], Result]
 ) -> Result | None:
     """Like `with_snapshot`, in this thread."""
-    return workspace.with_snapshot(uri, lambda found: query(LspSnapshot.of(found, encoding)))
+    return workspace.with_snapshot(uri, lambda found: query(LspSnapshot.wrap(found, encoding)))
 
 
 def _index_of(snapshot: Snapshot, encoding: Encoding) -> LineIndex:

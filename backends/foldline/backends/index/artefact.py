@@ -157,7 +157,7 @@ def _within_limits(part: Part) -> Iterator[Part]:
         return
     middle = len(keys) // 2
     for slots in (range(middle), range(middle, len(keys))):
-        yield from _within_limits(part.of(slots))
+        yield from _within_limits(part.subset(slots))
 
 
 def _packed(part: Part) -> bytes:

@@ -80,7 +80,7 @@ class Segment(NamedTuple):
         """The places of a key."""
         return self.places[self.ends[number - 1] if number else 0 : self.ends[number]]
 
-    def of(self, slots: Sequence[int]) -> Segment:
+    def subset(self, slots: Sequence[int]) -> Segment:
         """The files with these slots as a segment of their own, in this order."""
         building = Building()
         building.merge(self, slots)
@@ -163,9 +163,9 @@ class Part(NamedTuple):
     keys: list[bytes]
     words: Segment
 
-    def of(self, slots: Sequence[int]) -> Part:
+    def subset(self, slots: Sequence[int]) -> Part:
         """The contents with these slots."""
-        return Part(self.is_text, [self.keys[slot] for slot in slots], self.words.of(slots))
+        return Part(self.is_text, [self.keys[slot] for slot in slots], self.words.subset(slots))
 
 
 class Spelling:

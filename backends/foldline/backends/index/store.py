@@ -376,7 +376,7 @@ class Store:
             return added
         # Another process added some a moment ago, and their words would be here twice.
         rows = run.execute("SELECT slot FROM contents WHERE segment = ? ORDER BY slot", (number,))
-        part = part.of([slot for (slot,) in rows])
+        part = part.subset([slot for (slot,) in rows])
         run.execute("DELETE FROM contents WHERE segment = ?", (number,))
         run.execute("DELETE FROM segments WHERE id = ?", (number,))
         return self._add(part, artefact) if part.keys else 0
@@ -434,7 +434,7 @@ class Store:
         with self._reading():
             slots = [slot for slot, key in enumerate(part.keys) if not self.has(key)]
         if len(slots) < len(part.keys):
-            part = part.of(slots)
+            part = part.subset(slots)
         return self.change(lambda _: self._add(part, artefact)) if slots else 0
 
     def change(self, work: Callable[[sqlite3.Connection], _Found]) -> _Found:

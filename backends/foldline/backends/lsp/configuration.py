@@ -78,7 +78,7 @@ class ServerTable:
     initialization_options: Mapping[str, object] = field(default_factory=dict)
     settings: Mapping[str, object] = field(default_factory=dict)
 
-    def of(self, known: ServerSpec) -> ServerSpec:
+    def applied_to(self, known: ServerSpec) -> ServerSpec:
         """Return a server with these values in place of its own."""
         return replace(
             known,
@@ -113,7 +113,7 @@ def read_configuration(root: Path, *, trusted: bool) -> ServerChoice:
     specs = {spec.name: spec for spec in SERVERS}
     wrong: list[str] = []
     for name, values in table.servers.items():
-        spec = values.of(specs.get(name, ServerSpec(name, (), ())))
+        spec = values.applied_to(specs.get(name, ServerSpec(name, (), ())))
         table_name = f"{where}.servers.{cut(name)}"
         wrong += _unknown(f"{table_name}.languages", spec.languages, _LANGUAGES, "language")
         if spec.command and spec.languages:

@@ -125,7 +125,7 @@ def parse(language: str, data: bytes, *, guarded: bool = False) -> Tree:
     view = memoryview(data)
 
     def read(start: int, _: Point) -> memoryview:
-        return pieces.of(view, start)
+        return pieces.piece(view, start)
 
     def stop(offset: int, has_error: bool) -> bool:
         del has_error
@@ -162,7 +162,7 @@ class _Pieces:
     def __init__(self) -> None:
         self._by_size: dict[int, memoryview] = {}
 
-    def of(self, source: memoryview, start: int) -> memoryview:
+    def piece(self, source: memoryview, start: int) -> memoryview:
         """The source from `start` on, or as much of it as one piece holds; empty at its end.
 
         The sizes are few, powers of two and small ones. No character at a piece's start is cut.

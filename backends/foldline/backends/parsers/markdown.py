@@ -109,7 +109,7 @@ def read_markdown(text: str) -> Markdown:
     """
     data = text.encode("utf-8", "replace")
     root = parse("markdown", data).root_node
-    at = (lambda byte: byte) if len(data) == len(text) else _Offsets(data).of
+    at = (lambda byte: byte) if len(data) == len(text) else _Offsets(data).offset
     front: Range | None = None
     comments: list[Range] = []
     prose: list[Range] = []
@@ -224,6 +224,6 @@ class _Offsets:
     def __init__(self, data: bytes) -> None:
         self._inside = [match.start() for match in re.finditer(rb"[\x80-\xbf]", data)]
 
-    def of(self, byte: int) -> int:
+    def offset(self, byte: int) -> int:
         """Return the offset in code points of a byte that begins one."""
         return byte - bisect_left(self._inside, byte)

@@ -52,7 +52,7 @@ class ManagedConversation:
         self._current = current
 
     @classmethod
-    def of(
+    def under(
         cls,
         policy: ContextPolicy | None,
         conversation: Conversation,

@@ -279,7 +279,7 @@ class Run(Generic[OutputT]):
     def _manage(self, conversation: Conversation) -> ManagedConversation | None:
         """Return the conversation under its policy; None without one."""
         policy = self._adapter.policy_for(self._rendered, self._options.context_policy)
-        return ManagedConversation.of(policy, conversation, lambda: self._conversation)
+        return ManagedConversation.under(policy, conversation, lambda: self._conversation)
 
     def _revise(self) -> Mapping[int, str]:
         """Apply the context policy, and return the results that change, by number."""

@@ -165,9 +165,9 @@ class _Hints:
             text = value.known if isinstance(value, Text) else None
             self._annotation = node = quoted(node, text or "") or node
             self.certain = False
-        return self.of(self._evaluator.value(node, self._scope))
+        return self.type_of(self._evaluator.value(node, self._scope))
 
-    def of(self, value: Value, depth: int = 0) -> object:
+    def type_of(self, value: Value, depth: int = 0) -> object:
         """Return the type; an unknown one for what isn't known. The depth counts item types."""
         if depth > _DEPTH or not self._evaluator.affords(STEP):
             return self._unknown(0)
@@ -205,10 +205,10 @@ class _Hints:
     def _specialised(self, value: Specialised, depth: int) -> object:
         origin, arguments = value.origin, value.arguments
         if not isinstance(origin, External):
-            return self.of(origin, depth)
+            return self.type_of(origin, depth)
         module, _, name = origin.dotted.rpartition(".")
         if origin.dotted == "dataclasses.InitVar" and len(arguments) == 1:
-            return self.of(arguments[0], depth)
+            return self.type_of(arguments[0], depth)
         if module in _TYPING:
             if name == "Annotated" and arguments:
                 return self._annotated(value, depth)
@@ -221,14 +221,14 @@ class _Hints:
                     return self._other
                 return Literal[tuple(map(_constant, arguments))]
             if name in _OUTER and len(arguments) == 1:
-                return self.of(arguments[0], depth)
+                return self.type_of(arguments[0], depth)
         generic = self._external(origin.dotted, depth)
         inner = tuple(
             ...
             if isinstance(argument, Unknown) and node.source == "..."
-            else [self.of(item.value, depth + 1) for item in argument.items]
+            else [self.type_of(item.value, depth + 1) for item in argument.items]
             if isinstance(argument, Items)
-            else self.of(argument, depth + 1)
+            else self.type_of(argument, depth + 1)
             for argument, node in zip(arguments, value.nodes, strict=False)
         )
         if generic is self._other or not inner:
@@ -239,7 +239,7 @@ class _Hints:
             return self._unknown(depth)
 
     def _annotated(self, value: Specialised, depth: int) -> object:
-        hint = self.of(value.arguments[0], depth)
+        hint = self.type_of(value.arguments[0], depth)
         metadata: list[object] = []
         for argument, node in zip(value.arguments[1:], value.nodes[1:], strict=False):
             match argument:
@@ -266,7 +266,7 @@ class _Hints:
         return isinstance(made_by, External) and not made_by.library_name
 
     def _union(self, arguments: Sequence[Value], depth: int) -> object:
-        members = tuple(self.of(argument, depth) for argument in arguments)
+        members = tuple(self.type_of(argument, depth) for argument in arguments)
         try:
             return Union[members]  # noqa: UP007 - Built at run time.
         except TypeError:

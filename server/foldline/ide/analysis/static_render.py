@@ -278,7 +278,7 @@ def _section(item: Item, template: TemplateValue, depth: int, role: Role | None)
     if not isinstance(value, SectionValue):
         return SectionSource(None, role=role)
     children = tuple(_sections(value.children, template, depth + 1))
-    source = kept(value, "source", _Own.of)
+    source = kept(value, "source", _Own.from_section)
     certain = not (item.maybe or value.maybe)
     return SectionSource(
         value,
@@ -343,7 +343,7 @@ class _Own(NamedTuple):
     """True if it certainly has none, and its children are known."""
 
     @classmethod
-    def of(cls, value: SectionValue) -> _Own:
+    def from_section(cls, value: SectionValue) -> _Own:
         argument = value.arguments.get("tools")
         items = Items((), complete=not value.opaque) if argument is None else argument.value
         tools = items if isinstance(items, Items) else Items((), complete=False)

@@ -309,7 +309,7 @@ def _render_result(session: _Session, rendered: RenderedPrompt[Any]) -> dict[str
         "blocks": [
             {
                 **_block(block, rendered.stability_of(block)),
-                "opening": openings.of(index),
+                "opening": openings.opening(index),
                 "error": session.errors.get(block.path),
             }
             for index, block in enumerate(rendered.blocks)

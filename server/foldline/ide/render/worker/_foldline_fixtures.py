@@ -105,7 +105,7 @@ class Fixtures:
             except Exception as error:
                 error.add_note(f"(in {function.__name__}())")
                 raise
-            placed = [(slots.of(value, section), value) for value, section in values]
+            placed = [(slots.slot(value, section), value) for value, section in values]
             for slot, value in placed:
                 if slot is not None:
                     by_slot.setdefault(slot, (value, _function_origin(function)))

@@ -57,7 +57,7 @@ class Openings:
             self._rendered.stability_of(block).presence for block in owners
         ).name.lower()
 
-    def of(self, place: int) -> dict[str, object] | None:
+    def opening(self, place: int) -> dict[str, object] | None:
         """Return what opening the block at `place` changes; None if it can't be shown open."""
         if self._blocks[place].opened_by is None:
             return None

@@ -62,7 +62,7 @@ class Slots:
             *(slot for slot in self._sections.values() if slot in own_slots),
         ]
 
-    def of(self, value: object, section: str | None) -> Slot | None:
+    def slot(self, value: object, section: str | None) -> Slot | None:
         """Return the slot for an instance, for that section alone if it is given; None if none."""
         if section is None:
             return Slot(type(value)) if type(value) in self._kinds else None
