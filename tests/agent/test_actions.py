@@ -26,7 +26,7 @@ from foldline.ide import Change, PreviewPrompt, PromptRef, Settings, View, Works
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.operation import Doc, Role, parameters_of
 from foldline.ide.prompts.action import PREVIEW
-from foldline.ide.prompts.actions import ACTIONS
+from foldline.ide.prompts.actions import ACTIONS, CloseSections, OpenSections
 from foldline.ide.prompts.controls import Controls
 from foldline.server.app import COMMANDS, create_server
 from foldline.server.commands.prompt_command import PromptCommand
@@ -215,6 +215,14 @@ def test_a_new_action_is_an_event_of_the_page(workspace: Workspace, file: Path) 
         await stop(workspace)
 
     asyncio.run(run())
+
+
+def test_an_event_opens_chapters_without_a_section(workspace: Workspace) -> None:
+    controls = Controls(workspace, "", "Opened in the browser")
+    opening = OpenSections(chapters=("a",), reason="Opened in the browser")
+    assert controls.read({"action": "openSections", "chapters": ["a"]}) == opening
+    closing = CloseSections(chapters=("a",))
+    assert controls.read({"action": "closeSections", "chapters": ["a"]}) == closing
 
 
 def test_a_browser_can_send_a_new_action(file: Path) -> None:
