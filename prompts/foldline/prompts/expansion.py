@@ -169,13 +169,7 @@ class ChapterGate(Generic[OutputT]):
                 ),
                 section_path=() if key is None else (key,),
             )
-        source = RenderPass(
-            self.template.plan,
-            self.bindings,
-            overrides={},
-            session=self.session,
-            session_overrides={},
-        )
+        source = RenderPass(self.template.plan, self.bindings, session=self.session)
         skipped = (SegmentKind.HEADING, SegmentKind.SUFFIX)
         return "".join(
             segment.text

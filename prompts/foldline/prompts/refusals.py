@@ -191,19 +191,6 @@ def no_summary(key: str) -> str:
     )
 
 
-def no_json_form(where: str, name: str) -> str:
-    """A type that JSON can't express; `where` is its place, such as `$.path`."""
-    return (
-        f"{where}: {name} has no JSON form; use a dataclass, a Pydantic model, an enum, or one of "
-        "the standard scalars and containers."
-    )
-
-
-def no_json_keys(where: str, name: str) -> str:
-    """A mapping whose keys aren't strings."""
-    return f"{where}: the keys of a JSON object are strings, not {name}."
-
-
 def immutable(name: str) -> str:
     """An assignment to an argument of a section."""
     return f"can't be changed: `clone({name}=…)` returns a copy with another value."

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from foldline.prompts.cache.cache_plan import BlockStability, CachePlan, CacheRules
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.descriptor import ChapterDescriptor, PromptDescriptor
+    from foldline.prompts.layout.tree import Node
     from foldline.prompts.overrides.overrides import OverrideIssue
 
 OutputT_co = TypeVar("OutputT_co", covariant=True)
@@ -66,6 +67,11 @@ class RenderedPrompt(Generic[OutputT_co]):
             return ()
         closed = self._source.plan.closed
         return tuple(one for one in self.descriptor.chapters if one.key in closed)
+
+    @property
+    def _sections(self) -> Mapping[SectionPath, Node]:
+        """All sections of the prompt, shown or not; empty where it wasn't rendered."""
+        return {} if self._source is None else self._source.plan.by_path
 
     @property
     def wording(self) -> Wording:
@@ -121,9 +127,8 @@ class RenderedPrompt(Generic[OutputT_co]):
         """
         from foldline.prompts.cache.cache_plan import CacheRules, planned, spans_to_send
 
-        sections = {} if self._source is None else self._source.plan.by_path
         return planned(
-            list(spans_to_send(self, sections, tools)),
+            list(spans_to_send(self, self._sections, tools)),
             rules=rules or CacheRules(),
             count_tokens=count_tokens or estimated_tokens,
             goes_on=bool(self.tools) if goes_on is None else goes_on,
@@ -133,10 +138,7 @@ class RenderedPrompt(Generic[OutputT_co]):
         """Return the stability of one of `blocks` between requests, as declared by types."""
         from foldline.prompts.cache.cache_plan import block_stability
 
-        source = self._source
-        return block_stability(
-            block, None if source is None else source.plan.by_path.get(block.path)
-        )
+        return block_stability(block, self._sections.get(block.path))
 
     def if_opened(self, path: SectionPath) -> str:
         """Return the text of a section and those below it, with the section shown in full.
@@ -147,14 +149,13 @@ class RenderedPrompt(Generic[OutputT_co]):
             PromptValidationError: The prompt has no such section.
             PromptRenderError: A section that becomes visible can't be rendered.
         """
-        source = self._source
-        node = None if source is None else source.plan.by_path.get(tuple(path))
+        source, node = self._source, self._sections.get(tuple(path))
         if source is None or node is None:
             dotted = ".".join(path)
             raise PromptValidationError.unknown(
                 f"The prompt has no section {dotted!r}",
                 dotted,
-                () if source is None else source.plan.by_dotted,
+                map(".".join, self._sections),
                 section_path=tuple(path),
             )
         text, _ = assemble(source.pieces([node], opened=node))

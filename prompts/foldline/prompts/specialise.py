@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     def argument(*, default: Any = ..., init: bool = True) -> Any:
         """Declare an argument that is an `Argument`, or isn't one of the constructor's."""
 else:
-    argument = dataclasses.field
+    # Annotations aren't evaluated.
+    Argument, argument = object, dataclasses.field
 
 
 class Specialised:

@@ -18,7 +18,7 @@ from foldline.prompts.output.structured_output import declared_output
 from foldline.prompts.roles import Role
 from foldline.prompts.sections.chapter import Chapter
 from foldline.prompts.sections.section import Section, checked_sections, with_role
-from foldline.prompts.specialise import Specialised, argument, with_constructor
+from foldline.prompts.specialise import Argument, Specialised, argument, with_constructor
 from foldline.prompts.visibility import SectionPath, SectionVisibility
 from foldline.prompts.wording import ENGLISH, Wording
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from foldline.prompts.prompt import Prompt
     from foldline.prompts.rendered import RenderedPrompt
     from foldline.prompts.sections.intent import IntentClassifier
-    from foldline.prompts.specialise import Argument
 
     # By default, a template has no structured output.
     OutputT_co = TypeVar("OutputT_co", covariant=True, default=None)

@@ -12,6 +12,7 @@ from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError, ToolValidationError
 from foldline.prompts.forms.fields import declared_fields
 from foldline.prompts.specialise import (
+    Argument,
     Specialised,
     argument,
     dataclass_of,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from foldline.prompts.context import ContextPolicy, Priority
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.output.schema import JsonSchema
-    from foldline.prompts.specialise import Argument
     from foldline.prompts.visibility import SectionPath
 
 __all__ = [

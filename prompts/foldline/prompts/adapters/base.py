@@ -182,15 +182,9 @@ def _prepared(
 ) -> Prompt[OutputT] | RenderedPrompt[OutputT]:
     """Return the prompt with its parameters and its chapters decided; a rendered one as it is."""
     if isinstance(prompt, RenderedPrompt):
-        changes = (
-            params,
-            options.visibility_overrides,
-            options.chapter_params,
-            options.section_params,
-        )
-        if any(changes) or not (
-            options.overrides is None and options.tag is None and options.wording is None
-        ):
+        changes = (options.visibility_overrides, options.chapter_params, options.section_params)
+        texts = (options.overrides, options.tag, options.wording)
+        if params or any(changes) or any(text is not None for text in texts):
             raise PromptConfigurationError(
                 "A rendered prompt is sent as is; give parameters and overrides to `render`, "
                 "or evaluate the Prompt."

@@ -167,8 +167,7 @@ class Beginning(Generic[OutputT]):
 
     def _folded(self, paths: Iterable[SectionPath]) -> RenderedPrompt[OutputT] | None:
         """Return the prompt with the summaries of these sections; None if one has none any more."""
-        source = self.rendered._source  # noqa: SLF001 - The pass that rendered knows its sections.
-        sections = {} if source is None else source.plan.by_path
+        sections = self.rendered._sections  # noqa: SLF001 - Those that aren't shown, too.
         folded = [path for path in paths if path in sections]
         if not all(sections[path].section.has_summary for path in folded):
             return None

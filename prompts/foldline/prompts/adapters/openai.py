@@ -32,7 +32,6 @@ from foldline.prompts.tool_calls import arguments_text, distinct_ids, name_sent
 
 if TYPE_CHECKING:
     import openai  # noqa: F401 - For the string in the base class.
-    from openai.types import CompletionUsage
     from openai.types.chat import ChatCompletion, ChatCompletionChunk
     from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
@@ -132,12 +131,15 @@ def output_format(rendered: RenderedPrompt[object]) -> dict[str, object] | None:
     }
 
 
-def usage_of(read: object, wrote: object, details: Any) -> TokenUsage:
-    """Return the usage of a request; compatible servers leave the details of the input out."""
-    cached, written = (
-        getattr(details, name, None) for name in ("cached_tokens", "cache_write_tokens")
-    )
-    return TokenUsage(*map(count_of, (read, wrote, cached, written)))
+def usage_of(usage: object, read: str, wrote: str) -> TokenUsage:
+    """Return the usage of a request; compatible servers leave it out, or the details of the input.
+
+    The API calls its input `read` and its output `wrote`.
+    """
+    details = getattr(usage, f"{read}_tokens_details", None)
+    counts = ((usage, f"{read}_tokens"), (usage, f"{wrote}_tokens"))
+    of_cache = ((details, "cached_tokens"), (details, "cache_write_tokens"))
+    return TokenUsage(*(count_of(getattr(at, name, 0)) for at, name in (*counts, *of_cache)))
 
 
 def result_text(answer: ToolAnswer) -> str:
@@ -276,7 +278,7 @@ def _whole(completion: ChatCompletion) -> Answer:
             if call.type == "function"
         ],
         finish=choice.finish_reason,
-        usage=_usage(completion.usage),
+        usage=usage_of(completion.usage, "prompt", "completion"),
         model=completion.model,
     )
 
@@ -287,7 +289,7 @@ def _pieced(chunks: Iterable[ChatCompletionChunk], emit: Callable[[object], None
     for chunk in chunks:
         answer.model = chunk.model or answer.model
         if chunk.usage is not None:
-            answer.usage = _usage(chunk.usage)
+            answer.usage = usage_of(chunk.usage, "prompt", "completion")
         # The last chunk has only the usage.
         for choice in chunk.choices[:1]:
             answer.finish = choice.finish_reason or answer.finish
@@ -312,9 +314,3 @@ def _add(answer: Answer, calls: list[tuple[int, Call]], delta: ChoiceDelta) -> N
         if piece.function is not None:
             call.name += piece.function.name or ""
             call.arguments += piece.function.arguments or ""
-
-
-def _usage(usage: CompletionUsage | None) -> TokenUsage:
-    if usage is None:
-        return NOTHING_USED
-    return usage_of(usage.prompt_tokens, usage.completion_tokens, usage.prompt_tokens_details)

@@ -36,11 +36,10 @@ from foldline.prompts.runtime.conversation import (
     Turn,
     UserTurn,
 )
-from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage
 from foldline.prompts.tool_calls import arguments_text, name_sent
 
 if TYPE_CHECKING:
-    from openai.types.responses import Response, ResponseStreamEvent, ResponseUsage
+    from openai.types.responses import Response, ResponseStreamEvent
 
 
 __all__ = ["OpenAIResponsesAdapter"]
@@ -231,7 +230,8 @@ def _part(part: str | Image | File) -> dict[str, object]:
 
 
 def _answer(response: Response) -> Answer:
-    answer = Answer(finish=_finish(response), usage=_usage(response.usage), model=response.model)
+    usage = usage_of(response.usage, "input", "output")
+    answer = Answer(finish=_finish(response), usage=usage, model=response.model)
     for item in response.output:
         if item.type == "message":
             for part in item.content:
@@ -250,9 +250,3 @@ def _finish(response: Response) -> str | None:
         filtered = details is not None and details.reason == "content_filter"
         return "content_filter" if filtered else "length"
     return "stop" if response.status == "completed" else None
-
-
-def _usage(usage: ResponseUsage | None) -> TokenUsage:
-    if usage is None:
-        return NOTHING_USED
-    return usage_of(usage.input_tokens, usage.output_tokens, usage.input_tokens_details)

@@ -173,17 +173,14 @@ def _disclosure_names(rendered: RenderedPrompt[Any]) -> set[str]:
 
 def _folded(rendered: RenderedPrompt[Any]) -> list[Node]:
     """Return the summarized sections and all below them."""
-    source = rendered._source  # noqa: SLF001 - As above.
-    if source is None:
-        return []
-    tops = [source.plan.by_path[block.path] for block in rendered.blocks if block.opened_by]
+    sections = rendered._sections  # noqa: SLF001 - Those that aren't shown, too.
+    tops = [sections[b.path] for b in rendered.blocks if b.opened_by and b.path in sections]
     return [node for top in tops for node in top.walk()]
 
 
 def _tools_of(rendered: RenderedPrompt[Any]) -> dict[str, Tool[object, object]]:
     """Return the tools of all sections by name, shown or not, and those of the prompt itself."""
-    source = rendered._source  # noqa: SLF001 - As above.
-    nodes = () if source is None else source.plan.by_path.values()
+    nodes = rendered._sections.values()  # noqa: SLF001 - As above.
     return {t.name: t for node in nodes for t in node.section.tools} | {
         tool.name: tool for tool in rendered.tools
     }

@@ -134,7 +134,7 @@ def with_instructions(prompt: Prompt[OutputT], instructions: str | None) -> Prom
 def instructed(bindings: Bindings, plan: Plan, instructions: str | None) -> Bindings:
     """Return bindings with these instructions in each task, bound or the default of a section."""
     by_type, by_section = dict(bindings.by_type), dict(bindings.by_section)
-    source = RenderPass(plan, bindings, overrides={}, session=None, session_overrides={})
+    source = RenderPass(plan, bindings)
     for node in plan.by_path.values():
         if issubclass(node.params_type or object, Task):
             with suppress(PromptRenderError):  # Hidden sections may lack their parameters.

@@ -43,7 +43,8 @@ def forms_for(
             if name not in field_names(kind):
                 continue
             try:
-                cached[name] = _composed(declared_hint(kind, name))
+                hint = declared_hint(kind, name)
+                cached[name] = None if hint in _TEXTS else compose(hint)
             except PromptValidationError as error:
                 why = f"can't be shown: {str(error).rstrip('.')}."
                 raise PromptValidationError.of_section(
@@ -61,10 +62,6 @@ def forms_for(
             if form.forms:
                 field_forms[name] = form
     return field_forms
-
-
-def _composed(hint: object) -> FieldForm | None:
-    return None if hint in _TEXTS else compose(hint)
 
 
 def repr_message(shows: PlainRepr, name: str) -> str:

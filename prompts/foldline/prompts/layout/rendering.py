@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING
 
 from foldline.prompts import refusals
@@ -27,29 +28,20 @@ if TYPE_CHECKING:
     from foldline.prompts.layout.tree import Node, Plan
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class RenderPass:
     """One render of a plan, with its parameters, overrides and session.
 
     The result keeps it, to show a section later as it would be if opened.
     """
 
-    __slots__ = ("_built", "bindings", "overrides", "plan", "session", "session_overrides")
-
-    def __init__(
-        self,
-        plan: Plan,
-        bindings: Bindings,
-        *,
-        overrides: Mapping[SectionPath, SectionVisibility],
-        session: object | None,
-        session_overrides: Mapping[SectionPath, SectionVisibility],
-    ) -> None:
-        self.plan = plan
-        self.bindings = bindings
-        self.overrides = overrides
-        self.session = session
-        self.session_overrides = session_overrides
-        self._built: dict[type, object] = {}
+    plan: Plan
+    bindings: Bindings
+    _: KW_ONLY
+    overrides: Mapping[SectionPath, SectionVisibility] = field(default_factory=dict)
+    session: object | None = None
+    session_overrides: Mapping[SectionPath, SectionVisibility] = field(default_factory=dict)
+    _built: dict[type, object] = field(init=False, default_factory=dict)
 
     def pieces(
         self,

@@ -25,7 +25,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args, get_origin
 
-from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.fields import fields_of, is_optional, plain, union_members
 from foldline.prompts.output.structured_output import ARRAY_PROPERTY
@@ -190,13 +189,17 @@ class _Writer:
             return {"type": "array", "items": self._item(arguments, where)}
         if origin in MAPPINGS:
             if arguments and plain(arguments[0]) is not str:
-                raise PromptValidationError(refusals.no_json_keys(where, type_name(arguments[0])))
+                named = type_name(arguments[0])
+                raise PromptValidationError(
+                    f"{where}: the keys of a JSON object are strings, not {named}."
+                )
             if self._strict:
                 self.obstacles.append(f"{where} is a mapping with arbitrary keys")
             values = self._schema(arguments[1], f"{where}.*") if arguments else {}
             return {"type": "object", "additionalProperties": values or True}
         raise PromptValidationError(
-            refusals.no_json_form(where, type_name(hint)),
+            f"{where}: {type_name(hint)} has no JSON form; use a dataclass, a Pydantic model, an "
+            "enum, or one of the standard scalars and containers.",
             dataclass_type=hint if isinstance(hint, type) else None,
         )
 

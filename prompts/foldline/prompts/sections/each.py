@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections.abc
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast, get_args, get_origin
+from typing import Any, ClassVar, Generic, TypeVar, cast, get_args, get_origin
 
 from foldline.prompts import refusals
 from foldline.prompts.cache.tokens import estimated_tokens
@@ -29,10 +29,13 @@ from foldline.prompts.sections.listing import (
 )
 from foldline.prompts.sections.markdown import MarkdownSection
 from foldline.prompts.sections.section import ParamsT_co
-from foldline.prompts.specialise import dataclass_of, field_names, type_name, with_constructor
-
-if TYPE_CHECKING:
-    from foldline.prompts.specialise import Argument
+from foldline.prompts.specialise import (
+    Argument,
+    dataclass_of,
+    field_names,
+    type_name,
+    with_constructor,
+)
 
 ItemT_co = TypeVar("ItemT_co", covariant=True)
 

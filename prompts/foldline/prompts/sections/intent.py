@@ -59,14 +59,12 @@ def term_overlap(query: IntentQuery) -> ChapterVerdict:
     chapter = query.chapter
     goal = _terms("\n".join((query.goal, *query.said)))
     goal_terms = set(goal)
-    strong = [
-        *(("key", term) for term in _terms(re.sub(r"[._-]+", " ", chapter.key))),
-        *(("title", term) for term in _terms(chapter.title)),
-    ]
-    reasons = {term: f"the goal mentions {term!r} ({where})" for where, term in strong[::-1]}
-    hits = [
-        reasons[term] for term in dict.fromkeys(term for _, term in strong) if term in goal_terms
-    ]
+    reasons: dict[str, str] = {}
+    for where, text in (("key", re.sub(r"[._-]+", " ", chapter.key)), ("title", chapter.title)):
+        for term in _terms(text):
+            if term in goal_terms:
+                reasons.setdefault(term, f"the goal mentions {term!r} ({where})")
+    hits = list(reasons.values())
     for keyword in chapter.keywords:
         words = _terms(keyword)
         if words and _contains(goal, words):

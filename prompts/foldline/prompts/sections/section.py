@@ -6,13 +6,14 @@ import copy
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar
+from typing import ClassVar, Generic, Self, TypeVar
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
 from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.prompts.specialise import (
+    Argument,
     Specialised,
     argument,
     dataclass_of,
@@ -23,9 +24,6 @@ from foldline.prompts.specialise import (
 from foldline.prompts.tool import Tool
 from foldline.prompts.visibility import SectionVisibility, Selector, VisibilitySelector
 from foldline.prompts.wording import ENGLISH, Wording
-
-if TYPE_CHECKING:
-    from foldline.prompts.specialise import Argument
 
 __all__ = ["KEY_PATTERN", "ParamsT_co", "Section"]
 
