@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Generic, NamedTuple, Never, NoReturn, Self
+from typing import TYPE_CHECKING, Generic, Never, NoReturn, Self
 
 from foldline.prompts import refusals
 from foldline.prompts.disclosure.disclosure import disclosure_param_descriptions, disclosure_tools
@@ -241,7 +242,7 @@ class Prompt(Generic[OutputT_co]):
         if self._texts.overrides is not None:
             # With the chapters, the texts that overrides refer to are gone.
             has_chapters = bool(self.template.plan.chapter_paths)
-            expanded._texts = self._texts._replace(dissolved=has_chapters)
+            expanded._texts = replace(self._texts, dissolved=has_chapters)
         return expanded
 
     def __repr__(self) -> str:
@@ -256,7 +257,7 @@ class Prompt(Generic[OutputT_co]):
         texts = self._texts
         if texts.dissolved and overrides is None and tag is None and wording is not None:
             self.template = self.template.with_wording(wording)
-            self._texts = texts._replace(wording=wording)
+            self._texts = replace(texts, wording=wording)
             return
         if texts.dissolved:
             raise PromptConfigurationError(
@@ -269,16 +270,16 @@ class Prompt(Generic[OutputT_co]):
                     f"{self.ns}/{self.key}: `overrides` is an OverridesStore, or has its method "
                     f"`load`; it can't be {overrides!r}."
                 )
-            texts = texts._replace(overrides=overrides, tag=LATEST)
+            texts = replace(texts, overrides=overrides, tag=LATEST)
         if tag is not None:
             if texts.overrides is None:
                 raise PromptConfigurationError(
                     f"{self.ns}/{self.key}: the tag {tag!r} is that of overrides; give "
                     "`overrides`, such as an OverridesStore."
                 )
-            texts = texts._replace(tag=tag)
+            texts = replace(texts, tag=tag)
         if wording is not None:
-            texts = texts._replace(wording=wording)
+            texts = replace(texts, wording=wording)
         self.template, self._texts = texts.template(), texts
 
     def _bound_with(
@@ -308,7 +309,8 @@ class Prompt(Generic[OutputT_co]):
         raise PromptValidationError(f"`{method.__name__}` has no keyword {name!r}{hint}", near=near)
 
 
-class _Texts(NamedTuple, Generic[OutputT_co]):
+@dataclass(frozen=True, slots=True)
+class _Texts(Generic[OutputT_co]):
     """The template of a prompt, and where its texts come from instead."""
 
     declared: PromptTemplate[OutputT_co]

@@ -448,7 +448,8 @@ def span_of_schema(schema: Mapping[str, object]) -> UncountedSpan:
     return UncountedSpan(OUTPUT, None, (), 0, 0, json.dumps(schema), Stability.CONSTANT)
 
 
-class BlockStability(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BlockStability:
     """The frequency of a block's changes.
 
     Args:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
@@ -23,7 +22,8 @@ from foldline.prompts.visibility import SectionPath, SectionVisibility
 from foldline.prompts.wording import ENGLISH, Wording
 
 
-class DeclaredSection(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DeclaredSection:
     """A section that is part of a template, in a closed chapter or outside of chapters."""
 
     path: SectionPath

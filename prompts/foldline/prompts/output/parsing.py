@@ -6,8 +6,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Generic, NamedTuple, TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 from foldline.prompts import refusals
 from foldline.prompts.dataclasses import FrozenDataclass
@@ -171,7 +172,8 @@ def _equal(one: object, other: object) -> bool:
     return True
 
 
-class _Candidate(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Candidate:
     """A JSON value of a message that may be the answer."""
 
     value: object
@@ -204,10 +206,10 @@ class _Search:
         text = self._text
         value = self._decoded(0)
         if value is not None and not text[value.end :].strip():
-            yield value._replace(fenced=True)
+            yield replace(value, fenced=True)
             return
         blocks = [self._decoded(fence.end()) for fence in _FENCE.finditer(text)]
-        if fenced := [block._replace(fenced=True) for block in blocks if block is not None]:
+        if fenced := [replace(block, fenced=True) for block in blocks if block is not None]:
             yield from reversed(fenced)
             return
         position = attempts = 0

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from types import EllipsisType, MappingProxyType
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from foldline.prompts.descriptor import text_hash, tool_hash
 from foldline.prompts.errors import PromptError, PromptValidationError
@@ -237,7 +237,8 @@ def seed_override(template: PromptTemplate[object], *, tag: str = LATEST) -> Pro
     return PromptOverride(template.ns, template.key, tag, tuple(sections), tuple(tools))
 
 
-class _Role(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Role:
     """A kind of text that a section has one of."""
 
     name: str
@@ -433,7 +434,8 @@ class _Patcher:
         self.issues.append(OverrideIssue(kind, what, reason, tag))
 
 
-class _Layer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Layer:
     """The replacements of one tag that aren't applied yet."""
 
     tag: str

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.forms.segments import Segment, SegmentKind
@@ -23,7 +24,8 @@ TOTAL = "_total"
 SEPARATOR = "\n\n"
 
 
-class Listing(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Listing:
     """The way in which a list is shown.
 
     `max_items` and `budget` (tokens, by `count_tokens`) limit it; None is no limit.

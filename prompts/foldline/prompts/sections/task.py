@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
-from typing import ClassVar, NamedTuple, TypeVar
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeVar
 
 from foldline.prompts.cache.stability import PerRequest, Stability
 from foldline.prompts.dataclasses import FrozenDataclass
@@ -40,7 +40,8 @@ class Task:
     )
 
 
-class TaskBlock(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TaskBlock:
     """A text that a task section derives from an optional field."""
 
     field: str
