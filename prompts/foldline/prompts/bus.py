@@ -8,6 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+# The lock guards the list of subscribers alone. It isn't held while they run: they may publish,
+# subscribe and cancel, and a slow one mustn't keep other threads from publishing. So a subscriber
+# that another thread cancels may still get an event that is being delivered.
+
 EventT = TypeVar("EventT")
 
 _log = logging.getLogger(__name__)

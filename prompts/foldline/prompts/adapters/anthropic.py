@@ -254,6 +254,7 @@ class _Exchange(SdkExchange):
     def _send(self, request: Request) -> ModelTurn:
         """Ask for a message; one that the provider's own tools interrupt is continued."""
         parts: list[Message] = []
+        # Each part replaces the model's message of the last one: it is sent back whole.
         begun = len(self._messages)
         while True:
             part, request_id = self._receive(request)

@@ -33,6 +33,11 @@ from foldline.prompts.runtime.conversation import (
 )
 from foldline.prompts.visibility import SectionPath, SectionVisibility
 
+# A provider's cache ends at the first byte that differs. So what was sent is never rendered again:
+# its sections are known by digests (`SentPrompt`), and compared before anything is decided. Each
+# doubt (a text, an order, a tool or a definition that changed) leads to a fresh beginning, which
+# costs the cache and is always right.
+
 OutputT = TypeVar("OutputT")
 
 

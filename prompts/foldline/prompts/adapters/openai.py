@@ -285,6 +285,7 @@ def _whole(completion: ChatCompletion) -> Answer:
 
 def _pieced(chunks: Iterable[ChatCompletionChunk], emit: Callable[[object], None]) -> Answer:
     answer = Answer()
+    # In the order of arrival: servers that give all calls one index send them one after the other.
     calls: list[tuple[int, Call]] = []
     for chunk in chunks:
         answer.model = chunk.model or answer.model

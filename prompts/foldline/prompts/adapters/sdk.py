@@ -58,6 +58,10 @@ DEFAULT_TIMEOUT = 120.0
 """Seconds without a byte from the provider after which a request fails."""
 DEFAULT_MAX_RETRIES = 2
 
+# A request runs in a thread of its own (`bounded`), and the SDK offers no way to end one from
+# outside. So the thread's scope is a context variable, which the HTTP client's hooks read: before a
+# request, to keep the SDK from repeating a cancelled one, and with each chunk of a response. A
+# thread that hangs without a byte ends by the timeout, which the deadline shortens.
 _SCOPE: contextvars.ContextVar[CancelScope | None] = contextvars.ContextVar(
     "foldline_cancel_scope", default=None
 )

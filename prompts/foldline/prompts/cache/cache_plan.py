@@ -32,6 +32,11 @@ __all__ = [
     "MisplacedValue",
 ]
 
+# A render gives spans (`spans_to_send`), each of one stability, before any token is counted:
+# counting may be slow, and a request is compared with an earlier one by texts alone
+# (`common_beginning`). The stability of a prefix is the worst in it, so it only rises from span to
+# span, and a breakpoint pays just before a rise.
+
 OUTPUT, TOOLS = "output schema", "tools"
 NOT_TEXT = (OUTPUT, TOOLS)
 """The parts that aren't text: breakpoints in a message can't be set there."""

@@ -19,6 +19,11 @@ from foldline.prompts.errors import (
 if TYPE_CHECKING:
     from foldline.prompts.deadline import Deadline
 
+# A bounded call has two threads and one queue. The worker puts what it emits, and last its result
+# or its exception; only the caller reads. The caller leaves with a result, or at a bound: then it
+# cancels the scope, and whatever the worker still puts is read by nobody. The thread is a daemon,
+# so that one that never looks at its scope doesn't keep the program from ending.
+
 T = TypeVar("T")
 P = ParamSpec("P")
 
@@ -78,6 +83,7 @@ class CancelScope:
 
     def cancel(self) -> None:
         """Mark the call as cancelled, and run the callbacks."""
+        # Under the lock, so that a callback that is registered meanwhile runs once: here, or there.
         with self._lock:
             self._cancelled = True
             callbacks, self._callbacks = self._callbacks, []

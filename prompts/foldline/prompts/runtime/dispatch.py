@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.disclosure.opening import Opened
 
+# Calls of one turn run one after the other: they may change the same session, and providers want
+# the results in order. A handler's own error is a result for the model; what ends the turn is
+# raised, and reported first, so that each call has its event.
+
 _log = logging.getLogger(__name__)
 
 

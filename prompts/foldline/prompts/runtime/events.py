@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from foldline.prompts.context import Savings
     from foldline.prompts.runtime.response import TokenUsage
 
+# Sizes and keys (`facts`) are apart from texts (`content`): a store keeps texts only if it's told
+# to. An event holds the objects themselves, so that publishing costs nothing where nobody listens.
+
 NO_METADATA: Mapping[str, object] = MappingProxyType({})
 
 

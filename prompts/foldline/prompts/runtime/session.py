@@ -20,6 +20,9 @@ from foldline.prompts.specialise import type_name
 from foldline.prompts.thread import Exchange, Thread, add_exchange
 from foldline.prompts.visibility import SectionPath, SectionVisibility
 
+# One reentrant lock for all slices: a reducer may read other slices, and an event that changes two
+# of them is seen in both or in neither. States are immutable, so they can be handed out.
+
 StateT = TypeVar("StateT")
 EventT = TypeVar("EventT")
 
