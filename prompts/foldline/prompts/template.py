@@ -9,7 +9,6 @@ from dataclasses import InitVar
 from typing import TYPE_CHECKING, Generic, Literal, Never
 
 from foldline.prompts import refusals
-from foldline.prompts.descriptor import PromptDescriptor, describe
 from foldline.prompts.errors import ErrorHandler, PromptValidationError
 from foldline.prompts.layout.binding import Bindings
 from foldline.prompts.layout.layout import HeadingFormatter, dotted_heading
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from foldline.prompts.deadline import Deadline
+    from foldline.prompts.descriptor import PromptDescriptor
     from foldline.prompts.expansion import ChapterDecision, ChaptersExpansionPolicy
     from foldline.prompts.overrides.overrides import OverrideIssue, OverrideSource
     from foldline.prompts.prompt import Prompt
@@ -113,6 +113,8 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
     def descriptor(self) -> PromptDescriptor:
         """The prompt as declared; after an expansion, too, it has all chapters."""
         if self._descriptor is None:
+            from foldline.prompts.descriptor import describe
+
             # At worst, two threads compute the same.
             self._descriptor = describe(self)
         return self._descriptor

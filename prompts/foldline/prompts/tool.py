@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVa
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError, ToolValidationError
 from foldline.prompts.forms.fields import declared_fields
+from foldline.prompts.output.structured_output import check_schema
 from foldline.prompts.specialise import (
     Argument,
     Specialised,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from foldline.prompts.context import ContextPolicy, Priority
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.output.schema import JsonSchema
-    from foldline.prompts.visibility import SectionPath
 
 __all__ = [
     "NAME_PATTERN",
@@ -248,26 +248,6 @@ class Tool(Specialised, Generic[ParamsT_co, ResultT_co]):
                     f"{type_name(type(example.params))} where {type_name(kind)} is needed.",
                     dataclass_type=kind,
                 )
-
-
-_CHECKED: set[object] = set()
-
-
-def check_schema(hint: object, what: str, *, section_path: SectionPath = ()) -> None:
-    """Check once per type that it has a JSON schema; `what` begins the message if it has none."""
-    if hint in _CHECKED:
-        return
-    from foldline.prompts.output.schema import schema_of
-
-    try:
-        schema_of(hint)
-    except PromptValidationError as error:
-        # A name defined further down can be resolved later.
-        if not isinstance(error.__cause__, NameError):
-            raise PromptValidationError(
-                f"{what} {error}", section_path=section_path, dataclass_type=error.dataclass_type
-            ) from error
-    _CHECKED.add(hint)
 
 
 def _checked_name(name: object) -> str:

@@ -28,12 +28,12 @@ from foldline.prompts.runtime.bounded import in_thread
 from foldline.prompts.runtime.conversation import Conversation
 from foldline.prompts.runtime.options import EvaluationKeywords, EvaluationOptions
 from foldline.prompts.runtime.response import PromptResponse
-from foldline.prompts.runtime.session import Session
 from foldline.prompts.template import PromptTemplate
 from foldline.prompts.visibility import SectionPath, SectionVisibility, session_overrides
 
 if TYPE_CHECKING:
     from foldline.prompts.adapters.disclosure import ExpansionLoop
+    from foldline.prompts.runtime.session import Session
 
 OutputT = TypeVar("OutputT")
 

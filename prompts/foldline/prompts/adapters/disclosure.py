@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Generic, Literal, TypeVar, Unpack
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar, Unpack
 
 from foldline.prompts.adapters.base import BaseAdapter, rendered_with
 from foldline.prompts.adapters.protocol import ProviderAdapter
@@ -21,9 +21,11 @@ from foldline.prompts.runtime.bounded import in_thread
 from foldline.prompts.runtime.events import SectionsOpened
 from foldline.prompts.runtime.options import EvaluationKeywords, EvaluationOptions
 from foldline.prompts.runtime.response import Expansion, PromptResponse
-from foldline.prompts.runtime.session import SessionSnapshot
 from foldline.prompts.template import PromptTemplate
 from foldline.prompts.visibility import SectionPath, SectionVisibility
+
+if TYPE_CHECKING:
+    from foldline.prompts.runtime.session import SessionSnapshot
 
 OutputT = TypeVar("OutputT")
 

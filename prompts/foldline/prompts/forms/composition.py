@@ -24,6 +24,7 @@ from foldline.prompts.forms.forms import (
     ListForm,
     TagForm,
     WrapForm,
+    or_else,
 )
 from foldline.prompts.specialise import is_model
 
@@ -54,6 +55,32 @@ class PlainRepr:
     kind: Repr
     forms: tuple[Form, ...]
     of_item: bool = False
+
+    def message(self, name: str) -> str:
+        """Return what a model reads of the field of this name, and what to do."""
+        hint = hint_text(self.hint)
+
+        def declare(before: str = "", after: str = "") -> str:
+            forms = (before, *map(str, self.forms), after)
+            hinted = f"Annotated[{', '.join([hint, *filter(None, forms)])}]"
+            return f"`{hinted}` for the items" if self.of_item else f"`{name}: {hinted}`"
+
+        written = f"shows {hint} as Python writes it"
+        match self.kind:
+            case Repr.NONE:
+                declared = declare(after=CALLED[or_else])
+                return f"shows `None` where there is no value: write {declared}"
+            case Repr.COLLECTION:
+                form = "joined(', ')" if self.of_item else "bullets"
+                return f"{written}, such as `('a', 'b')`: write {declare(before=form)}"
+            case Repr.DATACLASS:
+                return f"{written}, with its name and fields: write {declare(before='as_json')}"
+            case Repr.ENUM:
+                return f"shows a member's name, such as `{hint}.NAME`: make {hint} a StrEnum"
+            case Repr.BYTES:
+                return f"{written}, such as `b'a'`: decode it, and make the field a str"
+            case Repr.OBJECT:
+                return f"{written}, with its address: give its class `__str__`"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

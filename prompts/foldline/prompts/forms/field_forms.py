@@ -5,17 +5,19 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms import forms
 from foldline.prompts.forms.annotations import declared_hint
-from foldline.prompts.forms.composition import FieldForm, PlainRepr, Repr, compose, hint_text
 from foldline.prompts.forms.fields import plain
 from foldline.prompts.specialise import field_names, type_name
 
+if TYPE_CHECKING:
+    from foldline.prompts.forms.composition import FieldForm
+
 _TEXTS = (str, int, float, bool)
-NO_VALUE = "or_else('unknown')"
 _known: WeakKeyDictionary[type, dict[str, FieldForm | None]] = WeakKeyDictionary()
 
 
@@ -43,8 +45,7 @@ def forms_for(
             if name not in field_names(kind):
                 continue
             try:
-                hint = declared_hint(kind, name)
-                cached[name] = None if hint in _TEXTS else compose(hint)
+                cached[name] = _composed(declared_hint(kind, name))
             except PromptValidationError as error:
                 why = f"can't be shown: {str(error).rstrip('.')}."
                 raise PromptValidationError.of_section(
@@ -56,7 +57,7 @@ def forms_for(
         form = cached[name]
         if form is not None:
             if form.shows is not None and not (gated and form.shows.kind == "none"):
-                shown = repr_message(form.shows, name)
+                shown = form.shows.message(name)
                 message = f"Section {key!r}: `${{{name}}}` of `{what}` {shown}."
                 warn_author(message, forms.ReprPlaceholderWarning)
             if form.forms:
@@ -64,37 +65,21 @@ def forms_for(
     return field_forms
 
 
-def repr_message(shows: PlainRepr, name: str) -> str:
-    """Return what a model reads of a field that shows as Python writes it, and what to do."""
-    hint = hint_text(shows.hint)
+def _composed(hint: object) -> FieldForm | None:
+    if hint in _TEXTS:
+        return None
+    # Most fields are texts and numbers.
+    from foldline.prompts.forms.composition import compose
 
-    def declare(before: str = "", after: str = "") -> str:
-        forms = (before, *map(str, shows.forms), after)
-        hinted = f"Annotated[{', '.join([hint, *filter(None, forms)])}]"
-        return f"`{hinted}` for the items" if shows.of_item else f"`{name}: {hinted}`"
-
-    written = f"shows {hint} as Python writes it"
-    match shows.kind:
-        case Repr.NONE:
-            return f"shows `None` where there is no value: write {declare(after=NO_VALUE)}"
-        case Repr.COLLECTION:
-            form = "joined(', ')" if shows.of_item else "bullets"
-            return f"{written}, such as `('a', 'b')`: write {declare(before=form)}"
-        case Repr.DATACLASS:
-            return f"{written}, with its name and fields: write {declare(before='as_json')}"
-        case Repr.ENUM:
-            return f"shows a member's name, such as `{hint}.NAME`: make {hint} a StrEnum"
-        case Repr.BYTES:
-            return f"{written}, such as `b'a'`: decode it, and make the field a str"
-        case Repr.OBJECT:
-            return f"{written}, with its address: give its class `__str__`"
+    return compose(hint)
 
 
 def warn_of_none(kind: type, name: str, *, key: str, what: str) -> None:
     """Warn of None in a field that is declared as text or a number."""
     if name in field_names(kind) and plain(declared_hint(kind, name)) in _TEXTS:
+        no_value = forms.CALLED[forms.or_else]
         shown = f"`${{{name}}}` of `{what}` shows `None`, which isn't of its type"
-        cure = f"bind a value, or write `{name}: Annotated[… | None, {NO_VALUE}]`"
+        cure = f"bind a value, or write `{name}: Annotated[… | None, {no_value}]`"
         warn_author(f"Section {key!r}: {shown}: {cure}.", forms.ReprPlaceholderWarning)
 
 

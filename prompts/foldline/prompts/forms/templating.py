@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
 from foldline.prompts.files import Verbatim
-from foldline.prompts.forms.composition import FieldForm
 from foldline.prompts.forms.field_forms import forms_for, warn_author, warn_of_none
 from foldline.prompts.forms.forms import ForeignSyntaxWarning, indented
 from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.specialise import field_names
 
 if TYPE_CHECKING:
+    from foldline.prompts.forms.composition import FieldForm
+
     Slot: TypeAlias = tuple[Segment, str | None, str, FieldForm | None]
     """A part, and for a placeholder its name, the indentation of its line, and its form."""
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from operator import itemgetter
+from types import GenericAlias
 from typing import Generic, TypeVar, cast
 
 from foldline.prompts import refusals
@@ -139,12 +140,8 @@ def _converted(value: object, config: StructuredOutputConfig) -> object:
             f"got {container}",
             config.output_type,
         )
-    if isinstance(value, list):
-        return [
-            convert(item, config.item, path=f"$[{index}]", allow_extra_keys=config.allow_extra_keys)
-            for index, item in enumerate(value)
-        ]
-    return convert(value, config.item, allow_extra_keys=config.allow_extra_keys)
+    hint = GenericAlias(list, config.item) if expected is list else config.item
+    return convert(value, hint, allow_extra_keys=config.allow_extra_keys)
 
 
 def _filled(value: object, config: StructuredOutputConfig) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.specialise import dataclass_of, type_name
+from foldline.prompts.visibility import SectionPath
 
 if TYPE_CHECKING:
     from foldline.prompts.output.schema import JsonSchema, StrictSchema
@@ -35,9 +37,7 @@ class StructuredOutputConfig:
     @property
     def schema(self) -> JsonSchema:
         """The JSON Schema of the answer, as a new object."""
-        from foldline.prompts.output.schema import schema_of
-
-        item = schema_of(self.item, allow_extra_keys=self.allow_extra_keys)
+        item = _schema_of(self.item, allow_extra_keys=self.allow_extra_keys)
         if self.container == "object":
             return item
         definitions = item.pop("$defs", None)
@@ -83,10 +83,37 @@ def declared_output(argument: object, *, allow_extra_keys: bool) -> StructuredOu
     config = StructuredOutputConfig(
         kind, container, allow_extra_keys, None if item is kind else item
     )
+    _check(lambda: config.schema)
+    return config
+
+
+_CHECKED: set[object] = set()
+
+
+def check_schema(hint: object, what: str, *, section_path: SectionPath = ()) -> None:
+    """Check once per type that it has a JSON schema; `what` begins the message if it has none."""
+    if hint in _CHECKED:
+        return
     try:
-        _ = config.schema
+        _check(lambda: _schema_of(hint))
+    except PromptValidationError as error:
+        raise PromptValidationError(
+            f"{what} {error}", section_path=section_path, dataclass_type=error.dataclass_type
+        ) from error
+    _CHECKED.add(hint)
+
+
+def _check(schema: Callable[[], object]) -> None:
+    try:
+        schema()
     except PromptValidationError as error:
         # A name defined further down can be resolved later.
         if not isinstance(error.__cause__, NameError):
             raise
-    return config
+
+
+def _schema_of(hint: object, *, allow_extra_keys: bool = False) -> JsonSchema:
+    # Most prompts have neither an output nor tools.
+    from foldline.prompts.output.schema import schema_of
+
+    return schema_of(hint, allow_extra_keys=allow_extra_keys)

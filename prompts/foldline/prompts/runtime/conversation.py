@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 from foldline.prompts.context import Priority
 from foldline.prompts.dataclasses import FrozenDataclass
@@ -21,9 +21,11 @@ from foldline.prompts.forms.json_values import json_text, to_json
 from foldline.prompts.forms.values import read_json
 from foldline.prompts.layout.blocks import PromptMessage
 from foldline.prompts.roles import Role
-from foldline.prompts.sections.examples import Example
 from foldline.prompts.visibility import SectionPath
 from foldline.prompts.wording import ENGLISH
+
+if TYPE_CHECKING:
+    from foldline.prompts.sections.examples import Example
 
 FORMAT = 1
 MAX_PART_BYTES = 32 << 20

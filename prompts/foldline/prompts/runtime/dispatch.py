@@ -213,37 +213,34 @@ def _await(
     # Most tools are plain functions, and this is the slowest import here.
     import asyncio
 
+    async def until_cancelled(scope: CancelScope) -> object:
+        loop = asyncio.get_running_loop()
+        task: asyncio.Future[object] = asyncio.ensure_future(awaitable)
+
+        def cancel() -> None:
+            try:
+                loop.call_soon_threadsafe(task.cancel)
+            except RuntimeError:
+                # The loop has just ended, so there is nothing to cancel.
+                _log.debug("The handler ended by itself")
+
+        scope.on_cancel(cancel)
+        return await task
+
     if scope is None:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
             scope = CancelScope()
     if scope is not None:
-        return asyncio.run(_until_cancelled(awaitable, scope))
+        return asyncio.run(until_cancelled(scope))
     # This thread's event loop is blocked by the caller, so another one must run the handler.
     return bounded(
-        lambda line: asyncio.run(_until_cancelled(awaitable, line)),
+        lambda line: asyncio.run(until_cancelled(line)),
         what="an asynchronous tool",
         deadline=deadline,
         cancellation=None,
     )
-
-
-async def _until_cancelled(awaitable: Awaitable[object], scope: CancelScope) -> object:
-    import asyncio
-
-    loop = asyncio.get_running_loop()
-    task: asyncio.Future[object] = asyncio.ensure_future(awaitable)
-
-    def cancel() -> None:
-        try:
-            loop.call_soon_threadsafe(task.cancel)
-        except RuntimeError:
-            # The loop has just ended, so there is nothing to cancel.
-            _log.debug("The handler ended by itself")
-
-    scope.on_cancel(cancel)
-    return await task
 
 
 def _failed_result(message: str) -> ToolResult[Any]:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypedDict, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack, cast
 
 from foldline.prompts.bus import EventBus
 from foldline.prompts.context import ContextPolicy
 from foldline.prompts.deadline import Deadline
 from foldline.prompts.errors import PromptConfigurationError, did_you_mean, near_names
 from foldline.prompts.expansion import ChaptersExpansionPolicy
-from foldline.prompts.overrides.overrides import OverrideSource
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.runtime.bounded import Cancellation
 from foldline.prompts.runtime.conversation import Conversation
-from foldline.prompts.runtime.session import Session
 from foldline.prompts.sections.intent import IntentClassifier
 from foldline.prompts.specialise import field_names
 from foldline.prompts.visibility import SectionPath, SectionVisibility
 from foldline.prompts.wording import Wording
+
+if TYPE_CHECKING:
+    from foldline.prompts.overrides.overrides import OverrideSource
+    from foldline.prompts.runtime.session import Session
 
 OutputT = TypeVar("OutputT")
 

@@ -12,11 +12,11 @@ from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.fields import plain, union_members
 from foldline.prompts.forms.forms import or_else
 from foldline.prompts.forms.json_values import json_text, to_json
+from foldline.prompts.output.structured_output import check_schema
 from foldline.prompts.sections.each import EachSection
 from foldline.prompts.sections.listing import NUMBER
 from foldline.prompts.sections.section import ParamsT_co
 from foldline.prompts.specialise import dataclass_of, type_name, with_constructor
-from foldline.prompts.tool import check_schema
 
 __all__ = ["EXAMPLE_TEMPLATE", "Example", "ExamplesSection"]
 

@@ -35,7 +35,7 @@ from foldline.ide.checks.diagnostic import (
 )
 from foldline.ide.checks.sections import name_repairs, names_in, use_of
 from foldline.prompts import errors, foreign_syntax
-from foldline.prompts.forms import composition, field_forms
+from foldline.prompts.forms import composition
 from foldline.records import record
 
 # A word, other than as a declaration or a keyword argument.
@@ -104,7 +104,7 @@ def check_forms(text: TemplateText) -> Iterator[LazyDiagnostic]:
         elif shows is not None and not (gated and shows.kind is composition.Repr.NONE):
             yield LazyDiagnostic(
                 Code.REPR_PLACEHOLDER,
-                f"`${{{field.id}}}` {field_forms.repr_message(shows, field.id)}.",
+                f"`${{{field.id}}}` {shows.message(field.id)}.",
                 at_placeholder(placeholder),
                 related=(
                     ((partial(_annotation, field, placeholder), "Its type is declared here."),)
