@@ -33,6 +33,18 @@ from foldline.backends.files.reader import read_text
 from foldline.ide.errors import IdeError
 from foldline.ide.resolve import find_document
 from foldline.ide.uris import local_path, uri_of
+from foldline.plugins.adopt.adoption import (
+    adopt,
+    as_data,
+    compare,
+    output_path,
+    read,
+    report,
+    verdict,
+)
+from foldline.plugins.adopt.listing import prompts_of
+from foldline.plugins.adopt.model import AdoptError, Style
+from foldline.plugins.adopt.rewrite import rewrite
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -42,7 +54,6 @@ if TYPE_CHECKING:
     from foldline.plugins.adopt.rewrite import Rewritten
     from foldline.server.server import FoldlineServer
 
-COMMAND = "foldline.server.prompt.adopt"
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
@@ -74,8 +85,6 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     files = ls.core.folder(document.path).access.file_backend
     adoption, output = await in_thread(partial(_adopt, document, files, arguments))
     if ls.core.settings.trusted:
-        from foldline.plugins.adopt.adoption import compare
-
         adoption = await compare(adoption)
     uri = uri_of(output)
     edit = _creation(uri, adoption.text)
@@ -90,8 +99,6 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
 
 
 def _listed(folder: Path, files: FileBackend) -> list[dict[str, object]]:
-    from foldline.plugins.adopt.listing import prompts_of
-
     listed = prompts_of(files, str(folder))
     return [{**one.as_data(), "uri": uri_of(files.root / one.path)} for one in listed]
 
@@ -99,9 +106,6 @@ def _listed(folder: Path, files: FileBackend) -> list[dict[str, object]]:
 def _adopt(
     document: SourceDocument, files: FileBackend, arguments: Arguments
 ) -> tuple[Adoption, Path]:
-    from foldline.plugins.adopt.adoption import adopt, output_path, read
-    from foldline.plugins.adopt.model import AdoptError, Style
-
     try:
         style = None if arguments.style is None else Style(arguments.style)
     except ValueError:
@@ -136,9 +140,6 @@ def _rewritten(
     adoption: Adoption, files: FileBackend, source: Path, output: Path
 ) -> Rewritten | None:
     """Return the file that makes the text, rewritten, if that is one place and the same text."""
-    from foldline.plugins.adopt.model import AdoptError
-    from foldline.plugins.adopt.rewrite import rewrite
-
     if not adoption.is_same:
         return None
     try:
@@ -163,8 +164,6 @@ def _change(ls: FoldlineServer, root: Path, rewritten: Rewritten) -> WorkspaceEd
 
 
 def _answer(adoption: Adoption, uri: str) -> dict[str, object]:
-    from foldline.plugins.adopt.adoption import as_data, report
-
     return {"uri": uri, **as_data(adoption), "report": list(report(adoption))}
 
 
@@ -201,8 +200,6 @@ def _tell(
     edit: WorkspaceEdit | None,
 ) -> None:
     """Tell the user how the texts compare, and offer to rewrite the call."""
-    from foldline.plugins.adopt.adoption import verdict
-
     kind = MessageType.Info if adoption.is_same else MessageType.Warning
     message = "\n".join(verdict(adoption))
     window = ls.client_capabilities.window
