@@ -8,7 +8,8 @@ from foldline.backends.files.local import LocalFileBackend
 from foldline.plugins.adopt import adoption
 from foldline.plugins.adopt.listing import prompts_of
 from foldline.plugins.adopt.model import Style
-from foldline.plugins.adopt.uses import Module, parse
+from foldline.plugins.adopt.scopes import Module
+from foldline.plugins.adopt.uses import parse
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,16 +20,10 @@ from foldline.plugins.adopt.plan import plan as plan_of
 from foldline.plugins.adopt.proof import ESCAPED, UNTRUSTED, prove
 from foldline.plugins.adopt.read import read_candidate
 from foldline.plugins.adopt.rewrite import call_sites
+from foldline.plugins.adopt.scopes import Module, callee_of
 from foldline.plugins.adopt.sections import NotRepresentableError
-from foldline.plugins.adopt.uses import (
-    TEMPLATES,
-    TOO_DEEP,
-    Module,
-    callee_of,
-    in_workspace,
-    parse,
-    template_style,
-)
+from foldline.plugins.adopt.texts import TEMPLATES, is_plain_list, template_style
+from foldline.plugins.adopt.uses import TOO_DEEP, in_workspace, parse
 from foldline.plugins.adopt.write import module_text
 from foldline.prompts import errors
 from foldline.records import record
@@ -43,7 +37,7 @@ if TYPE_CHECKING:
     from foldline.plugins.adopt.model import JinjaOptions, Original
     from foldline.plugins.adopt.plan import Plan
     from foldline.plugins.adopt.proof import Proof
-    from foldline.plugins.adopt.uses import Calls
+    from foldline.plugins.adopt.scopes import Calls
 
 LONG = 1_500
 """A section of so many characters is offered to be summarized."""
@@ -165,8 +159,8 @@ def read(
     candidates = prompts_in(file, module, is_whole=style is not None and name is None)
     if name is not None and candidates and not candidates[0].name_is_key:
         raise AdoptError("the file is one prompt: only modules and data files have names")
-    if name is None and line is not None and 0 <= line < len(module.starts):
-        offset = module.starts[line]
+    if name is None and line is not None and line >= 0:
+        offset = module.lines.offset(line, 0)
         here = [one for one in candidates if one.start <= offset < one.end]
         here = [one for one in here if one.is_likely] or here
         # The innermost text: a function is one, and has some in it.
@@ -258,7 +252,7 @@ def original_of(
     node = candidate.node
     if not candidate.is_code or uses or original.style not in _IN_PLACE:
         return original
-    is_other = original.style is Style.MESSAGES and not find.is_plain_list(node)
+    is_other = original.style is Style.MESSAGES and not is_plain_list(node)
     if original.lost or is_other or any(one.source for one in original.messages):
         return original
     return replace(original, uses=(Use(original.style, ast.unparse(node), node.lineno),))

@@ -16,7 +16,6 @@ from foldline.backends.base.python_ast import parse_expression
 from foldline.ide.analysis.modules import with_line_feeds
 from foldline.plugins.adopt.find import (
     HANDLEBARS,
-    ROLES,
     SHORTEST,
     SHORTEST_WITH_VALUES,
     Candidate,
@@ -24,7 +23,8 @@ from foldline.plugins.adopt.find import (
 )
 from foldline.plugins.adopt.model import AdoptError, Style
 from foldline.plugins.adopt.read import RETURNS
-from foldline.plugins.adopt.uses import Module
+from foldline.plugins.adopt.scopes import Module
+from foldline.plugins.adopt.texts import ROLES
 
 JINJA_SUFFIXES = (".j2", ".jinja", ".jinja2")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)

@@ -6,22 +6,17 @@ The module is parsed, and never imported or executed.
 from __future__ import annotations
 
 import ast
-import inspect
 import re
-import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from functools import lru_cache
 from string import Formatter
-from typing import NamedTuple
 
-from foldline.plugins.adopt.model import MARK, AdoptError, Guess, Style, Use, unmarked
-from foldline.plugins.adopt.uses import (
-    MESSAGE_LISTS,
+from foldline.plugins.adopt.model import AdoptError, Guess, Style, Use
+from foldline.plugins.adopt.scopes import (
     RETURN,
-    TEMPLATES,
     Calls,
     Function,
     Module,
@@ -30,14 +25,21 @@ from foldline.plugins.adopt.uses import (
     by_key,
     callee_of,
     dotted,
-    keyword_of,
     names_in,
-    parse,
     scalar_of,
-    template_style,
-    text_argument,
-    use_of,
 )
+from foldline.plugins.adopt.texts import (
+    MESSAGE_LISTS,
+    TEMPLATES,
+    items_of,
+    message_of,
+    messages_in,
+    pieces_of,
+    starred,
+    template_style,
+    text_of,
+)
+from foldline.plugins.adopt.uses import parse, use_of
 from foldline.plugins.adopt.write import one_line
 from foldline.records import record
 
@@ -122,14 +124,6 @@ class Candidate:
         return "\n".join(
             "".join(one if isinstance(one, str) else "\0" for one in parts) for parts in pieces
         )
-
-
-class ChatMessage(NamedTuple):
-    """A message in a source: its role, empty if only the program knows it, and its content."""
-
-    role: str
-    content: ast.expr
-    is_template: bool = True
 
 
 def candidates(module: Module) -> list[Candidate]:
@@ -240,89 +234,6 @@ def settled(text: str, seems: Style, *, is_code: bool = False) -> Style:
     return seems
 
 
-def text_of(scope: Scope, node: ast.expr | None, depth: int = 0) -> str | None:
-    """Return the text of an expression without placeholders; None if it has some or isn't one."""
-    pieces = None if node is None else pieces_of(scope, node, depth)
-    if pieces is None or not all(isinstance(piece, str) for piece in pieces):
-        return None
-    return "".join(piece for piece in pieces if isinstance(piece, str))
-
-
-def pieces_of(scope: Scope, node: ast.expr, depth: int = 0) -> list[str | ast.expr] | None:
-    """Return the texts of an expression, and the expressions between them; None for no text."""
-    if depth > 40:
-        return None
-    match node:
-        case ast.Constant(value=str(text)):
-            return [text]
-        case ast.JoinedStr(values=values):
-            return [str(one.value) if isinstance(one, ast.Constant) else one for one in values]
-        case ast.Name(id=name) if depth and (home := scope.home(node)) and home.outer is None:
-            inner = home.value_of(name)
-            is_text = isinstance(inner, ast.Constant | ast.JoinedStr | ast.BinOp | ast.Call)
-            return pieces_of(home, inner, depth + 1) if inner is not None and is_text else None
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            parts = [pieces_of(scope, side, depth + 1) for side in (left, right)]
-            return (
-                None if parts == [None, None] else [*(parts[0] or [left]), *(parts[1] or [right])]
-            )
-        case ast.Call():
-            return _called_text(scope, node, depth)
-    return None
-
-
-def calls_after(scope: Scope, node: ast.expr) -> tuple[ast.expr, tuple[str, ...]]:
-    """Return a text, and the calls that the source makes with it once it is filled in."""
-    inner = _inner(scope, node)
-    if inner is None or not isinstance(node, ast.Call) or text_of(scope, node) is not None:
-        return node, ()
-    text, calls = calls_after(scope, inner)
-    return text, (*calls, callee_of(node))
-
-
-def _inner(scope: Scope, node: ast.expr) -> ast.expr | None:
-    """Return the text with which `dedent` or `strip` is called; None for another expression."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=text, attr=callee), args=[]) if callee in _STRIPS:
-            return text
-        case ast.Call(func=ast.Name() | ast.Attribute(value=ast.Name()) as func, args=[text]) if (
-            callee_of(node) in _DEDENTS and scope.home(func) is None
-        ):
-            # Another function of that name does something else.
-            first = ast.unparse(func).partition(".")[0]
-            origin, real = scope.imports.get(first, scope.imports.get("*", ("", "")))
-            home = _DEDENTS[callee_of(node)].__module__
-            return text if origin == home and real in (callee_of(node), home, "*") else None
-    return None
-
-
-def messages_in(node: ast.expr) -> list[ChatMessage] | None:
-    """Return the messages of a list of chat messages; None if it isn't one."""
-    is_template = isinstance(node, ast.Call)
-    if isinstance(node, ast.Call) and callee_of(node) in MESSAGE_LISTS:
-        node = (node.args[0] if node.args else keyword_of(node, "messages")) or node
-    if isinstance(node, ast.BinOp):
-        parts: list[ast.expr] = []
-        inner: ast.expr = node
-        while isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Add):
-            parts, inner = [*_items(inner.right), *parts], inner.left
-        node = ast.List([*_items(inner), *parts], ast.Load())
-    if not isinstance(node, ast.List | ast.Tuple) or not node.elts:
-        return None
-    messages = [_message(item) for item in node.elts]
-    if not any(messages) or any(isinstance(item, ast.Constant) for item in node.elts):
-        return None
-    # What else is in the list is known when the program runs: earlier messages, for example.
-    items = [one or ChatMessage("", item) for one, item in zip(messages, node.elts, strict=True)]
-    return [one._replace(is_template=is_template and one.is_template) for one in items]
-
-
-def is_plain_list(node: ast.expr) -> bool:
-    """Return True for a list of dictionaries with a role and a text, and nothing else."""
-    items = node.elts if isinstance(node, ast.List) else [None]
-    return all(isinstance(item, ast.Dict) and len(item.keys) == 2 for item in items)
-
-
 @record
 class _Finder:
     """Walks the statements of a module, a class or a function."""
@@ -416,8 +327,8 @@ class _Finder:
                 # What is added later, or only sometimes, is left out, as `*name` is.
                 items = [
                     one
-                    if isinstance(one, ast.Starred) or (is_known and _message(one))
-                    else _starred(one)
+                    if isinstance(one, ast.Starred) or (is_known and message_of(one))
+                    else starred(one)
                     for added in changes
                     for one in added or ()
                 ]
@@ -458,7 +369,7 @@ class _Finder:
             style = template_style(self.module, node)
         if style is None:
             return
-        starts = self.module.starts
+        offset = self.module.lines.offset
         yield Candidate(
             self.module,
             name,
@@ -466,8 +377,8 @@ class _Finder:
             style,
             node,
             self.scope,
-            starts[statement.lineno - 1],
-            starts[min(last.end_lineno or last.lineno, len(starts) - 1)],
+            offset(statement.lineno - 1, 0),
+            offset(last.end_lineno or last.lineno, 0),
             style is Style.MESSAGES or self._is_likely(node, style),
             use,
             refusal,
@@ -563,7 +474,7 @@ def _changes(statement: ast.stmt, name: str, is_attribute: bool) -> Iterator[lis
         match part:
             case ast.AugAssign(target=target, op=ast.Add(), value=value) if is_it(target):
                 passed = target
-                yield _items(value)
+                yield items_of(value)
             case ast.Call(func=ast.Attribute(value=owner, attr=callee), args=arguments) if (
                 callee in _MUTATORS and is_in_it(owner)
             ):
@@ -578,21 +489,10 @@ def _changes(statement: ast.stmt, name: str, is_attribute: bool) -> Iterator[lis
         pending += reversed(children)
 
 
-def _starred(node: ast.expr) -> ast.expr:
-    return ast.copy_location(ast.Starred(node, ast.Load()), node)
-
-
-def _items(node: ast.expr) -> list[ast.expr]:
-    """Return what a list has; one starred expression for what isn't known to be one."""
-    if isinstance(node, ast.List):
-        return node.elts
-    return [_starred(node)]
-
-
 _ADDING: dict[str, Callable[[ast.expr], list[ast.expr]]] = {
     "append": lambda item: [item],
-    "extend": _items,
-    "insert": lambda item: [_starred(item)],
+    "extend": items_of,
+    "insert": lambda item: [starred(item)],
 }
 _MUTATORS = {*_ADDING, "pop", "clear", "remove", "reverse", "sort", "update"}
 
@@ -645,89 +545,6 @@ def _with_variables(node: ast.expr, scope: Scope) -> ast.expr:
 
     filled: ast.expr = Put().visit(deepcopy(node))
     return filled
-
-
-_DEDENTS = {"dedent": textwrap.dedent, "cleandoc": inspect.cleandoc}
-_STRIPS = {"strip": str.strip, "lstrip": str.lstrip, "rstrip": str.rstrip}
-AFTER = {**_DEDENTS, **_STRIPS}
-"""What a source may do with a text: the functions by name."""
-
-
-def _called_text(scope: Scope, node: ast.Call, depth: int) -> list[str | ast.expr] | None:
-    callee = callee_of(node)
-    if callee == "join" and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
-        plain = text_of(scope, node.func.value, depth + 1)
-        return None if plain is None else _joined(scope, plain, node.args[0], depth)
-    if (text := _inner(scope, node)) is not None:
-        inner = pieces_of(scope, text, depth + 1)
-        return None if inner is None else applied(callee, inner)
-    if callee in TEMPLATES and (argument := text_argument(node)) is not None:
-        return pieces_of(scope, argument, depth + 1)
-    return None
-
-
-def applied(callee: str, pieces: list[str | ast.expr]) -> list[str | ast.expr]:
-    """Return pieces of a text after `dedent` or `strip`, as if each value were one word."""
-    text = "".join(piece if isinstance(piece, str) else MARK for piece in pieces)
-    values = [piece for piece in pieces if not isinstance(piece, str)]
-    return list(unmarked(AFTER[callee](text), values))
-
-
-def _joined(
-    scope: Scope, separator: str, node: ast.expr, depth: int
-) -> list[str | ast.expr] | None:
-    if not isinstance(node, ast.List | ast.Tuple) or not node.elts:
-        return None
-    parts: list[str | ast.expr] = []
-    for item in node.elts:
-        if isinstance(item, ast.Starred):
-            return None
-        parts += [separator] if parts else []
-        parts += pieces_of(scope, item, depth + 1) or [item]
-    return parts if any(isinstance(piece, str) and piece != separator for piece in parts) else None
-
-
-def _message(node: ast.expr) -> ChatMessage | None:
-    match node:
-        case ast.Dict():
-            values = by_key(node)
-            role = values.get("role")
-            if isinstance(role, ast.Constant) and isinstance(role.value, str):
-                name = ROLES.get(role.value, role.value)
-                return _with_text(name, values.get("content", node))
-        case ast.Tuple(elts=[ast.Constant(value=str(name)), content]) if name in ROLES:
-            return _with_text(ROLES[name], content)
-        case ast.Call():
-            name = callee_of(node)
-            is_template = name == "from_template"
-            if is_template and isinstance(node.func, ast.Attribute):
-                name = (dotted(node.func.value) or "").removesuffix("PromptTemplate")
-            given = keyword_of(node, "content") or text_argument(node)
-            if name.endswith("Message") and given is not None:
-                known = ROLES.get(name.removesuffix("Message").lower())
-                return None if known is None else _with_text(known, given, is_template)
-    return None
-
-
-def _with_text(role: str, content: ast.expr, is_template: bool = True) -> ChatMessage:
-    """Return a message; a list of parts is its text if it has no part but one text."""
-    if isinstance(content, ast.List | ast.ListComp):
-        parts = content.elts if isinstance(content, ast.List) else []
-        texts = [by_key(part).get("text") for part in parts if isinstance(part, ast.Dict)]
-        if len(parts) != 1 or not texts or texts[0] is None:
-            return ChatMessage(f"{role} with parts, such as images", content)
-        content = texts[0]
-    return ChatMessage(role, content, is_template)
-
-
-ROLES = {
-    "system": "system",
-    "developer": "developer",
-    "user": "user",
-    "human": "user",
-    "assistant": "assistant",
-    "ai": "assistant",
-}
 
 
 def _written(node: ast.expr | None) -> str | None:

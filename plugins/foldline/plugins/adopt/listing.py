@@ -14,7 +14,8 @@ from foldline.backends.formatting.parts import counted
 from foldline.plugins.adopt.adoption import adopt, module_of, order_mark, original_of, prompts_in
 from foldline.plugins.adopt.data_files import JINJA_SUFFIXES
 from foldline.plugins.adopt.model import AdoptError, Style
-from foldline.plugins.adopt.uses import in_workspace, names_in
+from foldline.plugins.adopt.scopes import names_in
+from foldline.plugins.adopt.uses import in_workspace
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from foldline.backends.files.source import Source
     from foldline.plugins.adopt.adoption import Adoption
     from foldline.plugins.adopt.find import Candidate
-    from foldline.plugins.adopt.uses import Calls
+    from foldline.plugins.adopt.scopes import Calls
 
 LARGEST = 1 << 20
 """The most bytes of a file that is read for its prompts."""

@@ -21,10 +21,10 @@ from foldline.backends.base.waiting import in_thread
 from foldline.plugins.adopt import sandbox
 from foldline.plugins.adopt.data_files import LONE_RETURNS, ORDER_MARK
 from foldline.plugins.adopt.filling import REFUSED, filled
-from foldline.plugins.adopt.find import AFTER
 from foldline.plugins.adopt.model import AdoptError, Kind, Slot, Text
 from foldline.plugins.adopt.read import RETURNS, SHARED
 from foldline.plugins.adopt.sections import indented
+from foldline.plugins.adopt.texts import AFTER
 from foldline.records import record
 
 if TYPE_CHECKING:

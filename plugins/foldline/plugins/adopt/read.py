@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from string import Formatter, Template
 
 from foldline.backends.base.extras import needs
-from foldline.plugins.adopt import find
-from foldline.plugins.adopt.find import Candidate
+from foldline.plugins.adopt.find import HOLES, Candidate, guesses, style_of_text
 from foldline.plugins.adopt.model import (
     AdoptError,
     JinjaOptions,
@@ -23,7 +22,14 @@ from foldline.plugins.adopt.model import (
     Use,
     changed,
 )
-from foldline.plugins.adopt.uses import Scope, template_style
+from foldline.plugins.adopt.scopes import Scope
+from foldline.plugins.adopt.texts import (
+    calls_after,
+    messages_in,
+    pieces_of,
+    template_style,
+    text_of,
+)
 
 LONGEST = 400_000
 """The longest source that is read, in characters."""
@@ -48,7 +54,7 @@ def read_candidate(candidate: Candidate, style: Style, uses: Sequence[Use]) -> O
     module, scope, node = candidate.module, candidate.scope, candidate.node
     reader = _Reader(module.jinja, uses)
     reader.notes += candidate.notes
-    messages = find.messages_in(node)
+    messages = messages_in(node)
     if messages is None:
         reader.add(scope, None, node, style)
     for role, content, is_template in messages or ():
@@ -59,21 +65,21 @@ def read_candidate(candidate: Candidate, style: Style, uses: Sequence[Use]) -> O
             read_as = Style.TEXT
             if is_template and isinstance(node, ast.Call):
                 read_as = template_style(module, node)
-                if find.pieces_of(scope, content, 1) is None:
+                if pieces_of(scope, content, 1) is None:
                     shown = ast.unparse(content)
                     reader.notes.append(f"`{shown}` is a template: give its text, filled in")
-            text = find.text_of(scope, content, 1) or ""
-            if read_as is Style.TEXT and find.style_of_text(text) is Style.JINJA:
+            text = text_of(scope, content, 1) or ""
+            if read_as is Style.TEXT and style_of_text(text) is Style.JINJA:
                 read_as = Style.JINJA
         reader.add(scope, role, content, read_as, 1)
-    kind = Style.FSTRING if find.text_of(scope, node) is None else style
+    kind = Style.FSTRING if text_of(scope, node) is None else style
     if not reader.messages:
         raise AdoptError("none of these messages can be a section of a prompt")
     return Original(
         candidate.name,
         kind if messages is None else Style.MESSAGES,
         tuple(reader.messages),
-        find.guesses(candidate, uses),
+        guesses(candidate, uses),
         module.jinja,
         reader.preamble,
         tuple(dict.fromkeys(reader.notes)),
@@ -116,13 +122,13 @@ class _Reader:
         self, scope: Scope, role: str | None, node: ast.expr, style: Style, depth: int = 0
     ) -> None:
         """Add the message that an expression of a module makes."""
-        inner, after = find.calls_after(scope, node)
-        pieces, before = (find.pieces_of(scope, one, depth) or [one] for one in (node, inner))
+        inner, after = calls_after(scope, node)
+        pieces, before = (pieces_of(scope, one, depth) or [one] for one in (node, inner))
         text = "".join(piece for piece in pieces if isinstance(piece, str))
         if len(text) > LONGEST:
             raise AdoptError(f"the text is longer than {LONGEST:,} characters")
         is_plain = all(isinstance(piece, str) for piece in pieces)
-        if style is Style.JINJA and (is_plain or find.style_of_text(text) is Style.JINJA):
+        if style is Style.JINJA and (is_plain or style_of_text(text) is Style.JINJA):
             if not is_plain:
                 raise AdoptError(
                     "Python fills in parts of the text before Jinja reads it: adopt what Jinja "
@@ -252,7 +258,7 @@ class _Reader:
                 "of them only: make one text of it"
             )
         if not holes:
-            holes = {match[0]: match[1] or match[0] for match in find.HOLES.finditer(text)}
+            holes = {match[0]: match[1] or match[0] for match in HOLES.finditer(text)}
         for part in re.split(f"({'|'.join(map(re.escape, holes))})", text) if holes else [text]:
             if part in holes:
                 word = re.sub(r"\W+", " ", part).strip().lower().replace(" ", "_")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from foldline.backends.base.near_names import free_name
 from foldline.backends.base.python_ast import parse_module
 from foldline.plugins.adopt.model import AdoptError, Kind, Style
-from foldline.plugins.adopt.uses import names_in, parse
+from foldline.plugins.adopt.scopes import names_in
+from foldline.plugins.adopt.uses import parse
 from foldline.plugins.adopt.write import INDENT, WIDTH, one_line
 from foldline.records import record
 
@@ -85,7 +86,8 @@ def rewrite(plan: Plan, files: FileBackend, source: str, output: str) -> Rewritt
     local = [free_name(f"{name}_template", taken, "_") if name in taken else name for name in names]
     newline = "\r\n" if "\r\n" in text else "\n"
     start, end = module.span(node)
-    new = _rendered(plan, use, local, text[module.starts[node.lineno - 1] : start], newline)
+    before = text[module.lines.offset(node.lineno - 1, 0) : start]
+    new = _rendered(plan, use, local, before, newline)
     if UNKNOWN in new:
         raise AdoptError(f"{where} doesn't show each value: {new}")
     new_module = _module(origin, file.path, source, output, files)
@@ -94,9 +96,9 @@ def rewrite(plan: Plan, files: FileBackend, source: str, output: str) -> Rewritt
     line = f"from {new_module} import {', '.join(imported)}{newline}"
     head = [*takewhile(_leads, module.tree.body)]
     comments = re.match(r"(?:#[^\n]*\n)*", text)
-    import_at = (
-        module.starts[head[-1].end_lineno or 0] if head else len(comments[0] if comments else "")
-    )
+    import_at = len(comments[0] if comments else "")
+    if head:
+        import_at = module.lines.offset(head[-1].end_lineno or 0, 0)
     if not head or not isinstance(head[-1], ast.Import | ast.ImportFrom):
         line = newline + line if head else line + newline * 2
     after = f"{text[:import_at]}{line}{text[import_at:start]}{new}{text[end:]}"
