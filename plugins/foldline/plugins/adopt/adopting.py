@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foldline.agent.exit_statuses import FOUND, NOTHING
 from foldline.agent.install import files as edited
@@ -16,10 +17,12 @@ from foldline.agent.targets import file_and_name, path_from_here, write_new
 from foldline.agent.terminal import complain, json_text, show
 from foldline.backends.base.near_names import free_name
 from foldline.backends.errors import PathError
+from foldline.backends.files.base import FileBackend
 from foldline.backends.files.local import LocalFileBackend
 from foldline.backends.formatting.parts import counted
 from foldline.backends.formatting.visible import visible
 from foldline.plugins.adopt.adoption import (
+    Adoption,
     adopt,
     as_data,
     compare,
@@ -28,20 +31,11 @@ from foldline.plugins.adopt.adoption import (
     report,
     verdict,
 )
-from foldline.plugins.adopt.listing import prompts_of
+from foldline.plugins.adopt.listing import Listed, prompts_of
 from foldline.plugins.adopt.model import AdoptError, JinjaOptions, Style
-from foldline.plugins.adopt.rewrite import call_sites, rewrite
+from foldline.plugins.adopt.rewrite import Rewritten, call_sites, rewrite
 from foldline.plugins.adopt.verb import STYLES
 from foldline.plugins.adopt.write import alone, module_text, share
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Iterator, Sequence
-
-    from foldline.backends.files.base import FileBackend
-    from foldline.plugins.adopt.adoption import Adoption
-    from foldline.plugins.adopt.listing import Listed
-    from foldline.plugins.adopt.rewrite import Rewritten
 
 
 def run(options: Namespace) -> int:

@@ -4,40 +4,33 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from foldline.backends.errors import PathError
+from foldline.backends.files.base import FileBackend
 from foldline.backends.files.limits import PROMPT_MODULE_BYTES
 from foldline.backends.files.reader import read_bytes, read_text
 from foldline.backends.formatting.parts import counted
 from foldline.backends.formatting.visible import visible
 from foldline.ide.analysis.modules import with_line_feeds
 from foldline.plugins.adopt import data_files, find
-from foldline.plugins.adopt.model import AdoptError, Kind, Style, Text, Use
+from foldline.plugins.adopt.find import Candidate
+from foldline.plugins.adopt.model import AdoptError, JinjaOptions, Kind, Original, Style, Text, Use
+from foldline.plugins.adopt.plan import Plan
 from foldline.plugins.adopt.plan import plan as plan_of
-from foldline.plugins.adopt.proof import ESCAPED, UNTRUSTED, prove
+from foldline.plugins.adopt.proof import ESCAPED, UNTRUSTED, Proof, prove
 from foldline.plugins.adopt.read import read_candidate
 from foldline.plugins.adopt.rewrite import call_sites
-from foldline.plugins.adopt.scopes import Module, callee_of
+from foldline.plugins.adopt.scopes import Calls, Module, callee_of
 from foldline.plugins.adopt.sections import NotRepresentableError
 from foldline.plugins.adopt.texts import TEMPLATES, is_plain_list, template_style
 from foldline.plugins.adopt.uses import TOO_DEEP, in_workspace, parse
 from foldline.plugins.adopt.write import module_text
 from foldline.prompts import errors
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
-    from pathlib import Path
-
-    from foldline.backends.files.base import FileBackend
-    from foldline.plugins.adopt.find import Candidate
-    from foldline.plugins.adopt.model import JinjaOptions, Original
-    from foldline.plugins.adopt.plan import Plan
-    from foldline.plugins.adopt.proof import Proof
-    from foldline.plugins.adopt.scopes import Calls
 
 LONG = 1_500
 """A section of so many characters is offered to be summarized."""

@@ -7,7 +7,6 @@ import re
 from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lsprotocol.types import (
     ApplyWorkspaceEditParams,
@@ -28,12 +27,15 @@ from lsprotocol.types import (
 
 from foldline.backends.base.waiting import in_thread
 from foldline.backends.errors import PathError
+from foldline.backends.files.base import FileBackend
 from foldline.backends.files.limits import PROMPT_MODULE_BYTES
 from foldline.backends.files.reader import read_text
 from foldline.ide.errors import IdeError
 from foldline.ide.resolve import find_document
+from foldline.ide.sources.source import SourceDocument
 from foldline.ide.uris import local_path, uri_of
 from foldline.plugins.adopt.adoption import (
+    Adoption,
     adopt,
     as_data,
     compare,
@@ -44,15 +46,9 @@ from foldline.plugins.adopt.adoption import (
 )
 from foldline.plugins.adopt.listing import prompts_of
 from foldline.plugins.adopt.model import AdoptError, Style
-from foldline.plugins.adopt.rewrite import rewrite
+from foldline.plugins.adopt.rewrite import Rewritten, rewrite
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from foldline.backends.files.base import FileBackend
-    from foldline.ide.sources.source import SourceDocument
-    from foldline.plugins.adopt.adoption import Adoption
-    from foldline.plugins.adopt.rewrite import Rewritten
-    from foldline.server.server import FoldlineServer
+from foldline.server.server import FoldlineServer
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 

@@ -117,10 +117,14 @@ class Candidate:
         return text_of(self.scope, node) or ast.unparse(node)
 
     @property
+    def contents(self) -> list[ast.expr]:
+        """The expressions of its texts: one, or those of messages."""
+        return [message.content for message in messages_in(self.node) or ()] or [self.node]
+
+    @property
     def text(self) -> str:
         """The literal text, with a null character for each value."""
-        nodes = [message.content for message in messages_in(self.node) or ()] or [self.node]
-        pieces = [pieces_of(self.scope, node) or [] for node in nodes]
+        pieces = [pieces_of(self.scope, node) or [] for node in self.contents]
         return "\n".join(
             "".join(one if isinstance(one, str) else "\0" for one in parts) for parts in pieces
         )
@@ -166,8 +170,7 @@ def guesses(candidate: Candidate, uses: Sequence[Use]) -> dict[str, Guess]:
     kinds: dict[str, Guess] = {}
     module, scope = candidate.module.scope, candidate.scope
     # The names that the text itself reads: a placeholder gets what its call says.
-    nodes = [message.content for message in messages_in(candidate.node) or ()] or [candidate.node]
-    pieces = [piece for node in nodes for piece in pieces_of(scope, node, 1) or [node]]
+    pieces = [one for node in candidate.contents for one in pieces_of(scope, node, 1) or [node]]
     reads = {
         part.id
         for piece in pieces
@@ -259,21 +262,17 @@ class _Finder:
 
     def _statement(self, statement: ast.stmt, rest: Sequence[ast.stmt]) -> Iterator[Candidate]:
         covered: ast.expr | None = None
-        for name, value in _pairs(statement):
+        pairs = _pairs(statement)
+        if (pair := assigned(statement)) and (self.scope.function is None or "." not in pair[0]):
+            pairs, covered = [pair], pair[1]
+        for name, value in pairs:
             built, last, refusal = self._built(name, value, statement, rest)
             yield from self._candidate(f"{self.prefix}{name}", built, statement, last, refusal)
         if attribute := _attribute(statement):
             yield from self._attribute(statement, *attribute)
-        if (pair := assigned(statement)) and (self.scope.function is None or "." not in pair[0]):
-            name, covered = pair
-            built, last, refusal = self._built(name, covered, statement, rest)
-            yield from self._candidate(f"{self.prefix}{name}", built, statement, last, refusal)
-            values = (
-                by_key(covered) if isinstance(covered, ast.Dict) and not self.scope.function else {}
-            )
-            for key, value in values.items():
-                for owner, text in _texts_in(f"{self.prefix}{name}.{key}", value):
-                    yield from self._candidate(owner, text, statement, statement)
+        elif pair and covered is not None and self.scope.function is None:
+            for name, value in _values(f"{self.prefix}{pair[0]}", covered):
+                yield from self._candidate(name, value, statement, statement)
         elif isinstance(statement, ast.Return) and statement.value is not None:
             covered = statement.value
             yield from self._candidate(self.prefix.rstrip("."), covered, statement, statement)
@@ -345,15 +344,13 @@ class _Finder:
         # What a text reads is the method's; who fills in one that reads nothing, the class's.
         scope = self.scope if text_of(self.scope, value) is None else home
         for candidate in self._candidate(f"{home.name}.{name}", value, statement, statement):
-            refusal = ""
-            for one in ast.walk(home.node):
-                if (
-                    isinstance(one, ast.Attribute)
-                    and one.attr == name
-                    and isinstance(one.ctx, ast.Store)
-                    and one.lineno != statement.lineno
-                ):
-                    refusal = f"`self.{name}` is changed again in line {one.lineno}"
+            lines = [
+                one.lineno
+                for one in ast.walk(home.node)
+                if isinstance(one, ast.Attribute) and one.attr == name
+                if isinstance(one.ctx, ast.Store) and one.lineno != statement.lineno
+            ]
+            refusal = f"`self.{name}` is changed again in line {lines[-1]}" if lines else ""
             yield replace(candidate, scope=scope, refusal=refusal)
 
     def _candidate(
@@ -426,11 +423,11 @@ class _Finder:
         return style or seems
 
 
-def _texts_in(name: str, node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """Yield a value and, in dictionaries, the values in it, with their names."""
-    yield name, node
-    for key, value in by_key(node).items() if isinstance(node, ast.Dict) else ():
-        yield from _texts_in(f"{name}.{key}", value)
+def _values(name: str, node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the values of a dictionary, and of those in it, with their names."""
+    for key, value in by_key(node).items():
+        yield f"{name}.{key}", value
+        yield from _values(f"{name}.{key}", value)
 
 
 def _pairs(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
@@ -508,12 +505,11 @@ def _declares(function: ast.stmt, name: str) -> bool:
 def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
     """Yield the blocks of a statement."""
     for _, part in ast.iter_fields(node):
-        if isinstance(part, list) and part and isinstance(part[0], ast.stmt):
-            yield part
-        elif isinstance(part, list):
-            for inner in part:
-                if isinstance(inner, ast.ExceptHandler | ast.match_case):
-                    yield inner.body
+        match part:
+            case [ast.stmt(), *_]:
+                yield part
+            case [ast.ExceptHandler() | ast.match_case(), *_]:
+                yield from (inner.body for inner in part)
 
 
 def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
@@ -523,13 +519,11 @@ def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
         node = pending.pop()
         if isinstance(node, ast.Call):
             yield node
-        pending += reversed(
-            [
-                child
-                for child in ast.iter_child_nodes(node)
-                if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)
-            ]
-        )
+        pending += [
+            child
+            for child in reversed([*ast.iter_child_nodes(node)])
+            if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)
+        ]
 
 
 def _with_variables(node: ast.expr, scope: Scope) -> ast.expr:

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.errors import PathError
+from foldline.backends.files.base import FileBackend
+from foldline.backends.files.source import Source
 from foldline.backends.formatting.parts import counted
-from foldline.plugins.adopt.adoption import adopt, module_of, order_mark, original_of, prompts_in
+from foldline.plugins.adopt.adoption import (
+    Adoption,
+    adopt,
+    module_of,
+    order_mark,
+    original_of,
+    prompts_in,
+)
 from foldline.plugins.adopt.data_files import JINJA_SUFFIXES
+from foldline.plugins.adopt.find import Candidate
 from foldline.plugins.adopt.model import AdoptError, Style
-from foldline.plugins.adopt.scopes import names_in
+from foldline.plugins.adopt.scopes import Calls, names_in
 from foldline.plugins.adopt.uses import in_workspace
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from foldline.backends.files.base import FileBackend
-    from foldline.backends.files.source import Source
-    from foldline.plugins.adopt.adoption import Adoption
-    from foldline.plugins.adopt.find import Candidate
-    from foldline.plugins.adopt.scopes import Calls
 
 LARGEST = 1 << 20
 """The most bytes of a file that is read for its prompts."""

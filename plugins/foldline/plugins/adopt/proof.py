@@ -11,27 +11,23 @@ import difflib
 import json
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from foldline.backends.base.waiting import in_thread
 from foldline.plugins.adopt import sandbox
 from foldline.plugins.adopt.data_files import LONE_RETURNS, ORDER_MARK
 from foldline.plugins.adopt.filling import REFUSED, filled
-from foldline.plugins.adopt.model import AdoptError, Kind, Slot, Text
+from foldline.plugins.adopt.model import AdoptError, Field, Kind, Message, Node, Slot, Text
+from foldline.plugins.adopt.plan import Plan
 from foldline.plugins.adopt.read import RETURNS, SHARED
 from foldline.plugins.adopt.sections import indented
 from foldline.plugins.adopt.texts import AFTER
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from foldline.plugins.adopt.model import Field, Message, Node
-    from foldline.plugins.adopt.plan import Plan
 
 SECONDS = 30.0
 """The deadline of the process that renders."""

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from foldline.backends.base.near_names import free_name
 from foldline.backends.base.python_ast import parse_module
-from foldline.plugins.adopt.model import AdoptError, Kind, Style
+from foldline.backends.files.base import FileBackend
+from foldline.plugins.adopt.model import AdoptError, Field, Kind, Style, Use
+from foldline.plugins.adopt.plan import Plan
 from foldline.plugins.adopt.scopes import names_in
 from foldline.plugins.adopt.uses import parse
 from foldline.plugins.adopt.write import INDENT, WIDTH, one_line
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from foldline.backends.files.base import FileBackend
-    from foldline.plugins.adopt.model import Field, Use
-    from foldline.plugins.adopt.plan import Plan
 
 UNKNOWN = "…"
 """A value that the source of a call doesn't show."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from foldline.ide.analysis.model import LineTable
 from foldline.plugins.adopt.model import JinjaOptions, Style, Use
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 SCALARS = ("str", "int", "float", "bool")
@@ -22,11 +20,12 @@ RETURN = "return"
 """The name to which a function binds what it returns."""
 
 
-class Calls(NamedTuple):
+@record
+class Calls:
     """The calls that fill in a text, and the styles in which they and templates read it."""
 
-    uses: list[Use]
-    styles: set[Style]
+    uses: list[Use] = field(default_factory=list)
+    styles: set[Style] = field(default_factory=set)
 
     def add(self, other: Calls, file: str = "") -> None:
         """Add the calls of a module."""
@@ -143,9 +142,9 @@ class Module:
         keys: list[Key] = [(scope, last), *([] if scope.function else [(None, name)])]
         if isinstance(scope.node, ast.ClassDef):
             keys += [(None, last), *([(None, f".{last}")] if scope.node.bases else [])]
-        calls = Calls([], set())
+        calls = Calls()
         for key in dict.fromkeys(keys):
-            calls.add(self.calls.get(key, Calls([], set())))
+            calls.add(self.calls.get(key, Calls()))
         calls.uses.sort(key=lambda use: use.line)
         return calls
 
@@ -230,11 +229,12 @@ def assigned(statement: ast.AST) -> tuple[str, ast.expr] | None:
     return None
 
 
-def by_key(node: ast.Dict) -> dict[str, ast.expr]:
-    """Return the values of a dictionary whose keys are texts."""
+def by_key(node: ast.expr) -> dict[str, ast.expr]:
+    """Return the values of a dictionary by the keys that are texts; none of another expression."""
+    pairs = zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ()
     return {
         key.value: value
-        for key, value in zip(node.keys, node.values, strict=True)
+        for key, value in pairs
         if isinstance(key, ast.Constant) and isinstance(key.value, str)
     }
 

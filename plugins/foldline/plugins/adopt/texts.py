@@ -5,13 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from foldline.plugins.adopt.model import MARK, Style, unmarked
-from foldline.plugins.adopt.scopes import by_key, callee_of, dotted, keyword_of
-
-if TYPE_CHECKING:
-    from foldline.plugins.adopt.scopes import Module, Scope
+from foldline.plugins.adopt.scopes import Module, Scope, by_key, callee_of, dotted, keyword_of
 
 TEMPLATES = {
     "from_string": Style.JINJA,
@@ -176,10 +173,9 @@ def message_of(node: ast.expr) -> ChatMessage | None:
     match node:
         case ast.Dict():
             values = by_key(node)
-            role = values.get("role")
-            if isinstance(role, ast.Constant) and isinstance(role.value, str):
-                name = ROLES.get(role.value, role.value)
-                return _with_text(name, values.get("content", node))
+            match values.get("role"):
+                case ast.Constant(value=str(name)):
+                    return _with_text(ROLES.get(name, name), values.get("content", node))
         case ast.Tuple(elts=[ast.Constant(value=str(name)), content]) if name in ROLES:
             return _with_text(ROLES[name], content)
         case ast.Call():
@@ -187,21 +183,20 @@ def message_of(node: ast.expr) -> ChatMessage | None:
             is_template = name == "from_template"
             if is_template and isinstance(node.func, ast.Attribute):
                 name = (dotted(node.func.value) or "").removesuffix("PromptTemplate")
-            given = keyword_of(node, "content") or text_argument(node)
-            if name.endswith("Message") and given is not None:
-                known = ROLES.get(name.removesuffix("Message").lower())
-                return None if known is None else _with_text(known, given, is_template)
+            text = keyword_of(node, "content") or text_argument(node)
+            role = ROLES.get(name.removesuffix("Message").lower())
+            if name.endswith("Message") and text is not None and role is not None:
+                return _with_text(role, text, is_template)
     return None
 
 
 def _with_text(role: str, content: ast.expr, is_template: bool = True) -> ChatMessage:
     """Return a message; a list of parts is its text if it has no part but one text."""
-    if isinstance(content, ast.List | ast.ListComp):
-        parts = content.elts if isinstance(content, ast.List) else []
-        texts = [by_key(part).get("text") for part in parts if isinstance(part, ast.Dict)]
-        if len(parts) != 1 or not texts or texts[0] is None:
+    match content:
+        case ast.List(elts=[part]) if text := by_key(part).get("text"):
+            return ChatMessage(role, text, is_template)
+        case ast.List() | ast.ListComp():
             return ChatMessage(f"{role} with parts, such as images", content)
-        content = texts[0]
     return ChatMessage(role, content, is_template)
 
 

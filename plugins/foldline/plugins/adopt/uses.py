@@ -9,17 +9,20 @@ import ast
 import re
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from foldline.backends.base.python_ast import parse_module
 from foldline.backends.errors import PathError
+from foldline.backends.files.base import FileBackend
 from foldline.ide.analysis.modules import with_line_feeds
 from foldline.plugins.adopt.model import AdoptError, JinjaOptions, Style, Use
 from foldline.plugins.adopt.scopes import (
     Calls,
+    Key,
     Module,
     Scope,
     by_key,
@@ -34,12 +37,6 @@ from foldline.plugins.adopt.texts import (
     template_style,
     text_argument,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from foldline.backends.files.base import FileBackend
-    from foldline.plugins.adopt.scopes import Key
 
 SECONDS = 5.0
 """The time limit of a search of the workspace."""
@@ -80,7 +77,7 @@ def parse(text: str) -> Module:
     fills = [fill for node, scope in walk(module) for fill in _fills(module, node, scope)]
     for scope, owner, style, use in fills:
         for key, shown, doubt, is_template in _texts(scope, owner, set()):
-            calls = module.calls.setdefault(key, Calls([], set()))
+            calls = module.calls.setdefault(key, Calls())
             if style is not None and not (is_template and use):
                 calls.styles.add(style)
             # The first of several `replace` is a part of the last one, which was noted before.
@@ -108,7 +105,7 @@ def in_workspace(
 
     Each text is given by its file and its name: a constant, or an attribute as `Class.name`.
     """
-    fillings = {text: Calls([], set()) for text in texts}
+    fillings = {text: Calls() for text in texts}
     lasts: dict[str, list[tuple[str, str]]] = {}
     for text in fillings:
         lasts.setdefault(text[1].rpartition(".")[2], []).append(text)
@@ -146,13 +143,11 @@ def _is_from(path: str, origin: str, real: str) -> bool:
 def use_of(node: ast.AST, scope: Scope | None = None) -> tuple[ast.expr, Use] | None:
     """Return the text that an expression fills in, and how; None for another expression."""
     match node:
-        case ast.BinOp(left=owner, op=ast.Mod(), right=ast.Dict() as values):
-            named = {key: ast.unparse(value) for key, value in by_key(values).items()}
-            return owner, Use(Style.PERCENT, ast.unparse(node), node.lineno, keywords=named)
         case ast.BinOp(left=owner, op=ast.Mod(), right=values):
+            keywords = {key: ast.unparse(value) for key, value in by_key(values).items()}
             parts = values.elts if isinstance(values, ast.Tuple) else [values]
-            arguments = tuple(map(ast.unparse, parts))
-            return owner, Use(Style.PERCENT, ast.unparse(node), node.lineno, arguments)
+            arguments = () if isinstance(values, ast.Dict) else tuple(map(ast.unparse, parts))
+            return owner, Use(Style.PERCENT, ast.unparse(node), node.lineno, arguments, keywords)
         case ast.Call(func=ast.Attribute(attr="replace")):
             owner, holes, once = _replaced(node, scope)
             source = ast.unparse(node)
