@@ -1,6 +1,10 @@
 """Finds the prompts in a Python module, and what the module says of their values.
 
-The module is parsed, and never imported or executed.
+The module is parsed, and never imported or executed. `uses.parse` has walked it once, and noted
+what its scopes bind and which calls fill in whose text. `_Finder` walks it again, a block at a
+time: each text that a statement assigns, returns or gives to a call is a `Candidate`. A text or a
+list that later statements add to is followed down its block; where they may change it in another
+way, the candidate says why it can't be adopted.
 """
 
 from __future__ import annotations

@@ -95,9 +95,9 @@ class _Token:
     name: str = ""
 
 
-def _tokens(known: Environment, source: str) -> Iterator[_Token]:
+def _tokens(jinja: Environment, source: str) -> Iterator[_Token]:
     kind = raw = inner = ""
-    for _, token, value in known.lex(source):
+    for _, token, value in jinja.lex(source):
         raw += value
         if token.endswith("_begin"):
             kind, inner = token.removesuffix("_begin"), ""
@@ -310,8 +310,8 @@ def _condition(node: nodes.Node) -> Iterator[str | tuple[str, str]]:
             items = _items(operand.expr)
             values = tuple(item.value for item in items if isinstance(item, nodes.Const))
             kinds = {type(value).__name__ for value in values}
-            known = {"str", "int"} if is_list else {"str", "int", "float", "bool"}
-            if len(values) != len(items) or len(kinds) != 1 or not kinds <= known:
+            types = {"str", "int"} if is_list else {"str", "int", "float", "bool"}
+            if len(values) != len(items) or len(kinds) != 1 or not kinds <= types:
                 raise _NotPythonError
             if is_list != (operand.op in ("in", "notin")):
                 raise _NotPythonError

@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
@@ -13,10 +14,7 @@ from foldline.backends.base.near_names import free_name
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from foldline.plugins.adopt.find import Candidate
-
 
 T = TypeVar("T")
 
@@ -333,13 +331,13 @@ class Items:
     fields: Fields
 
 
-def _joint_type(known: str, other: str) -> str | None:
+def _joint_type(one: str, other: str) -> str | None:
     """Return the type of a field that is used in two ways; None if they need two fields."""
-    if known == other:
-        return known
-    if {known, other} <= set(_WEAK):
+    if one == other:
+        return one
+    if {one, other} <= set(_WEAK):
         return "shown"
-    for weak, strong in ((known, other), (other, known)):
+    for weak, strong in ((one, other), (other, one)):
         is_list = strong.startswith(("tuple[", "Annotated[tuple["))
         if weak == "truth" or (weak == "shown" and not is_list and "[" not in strong):
             return strong

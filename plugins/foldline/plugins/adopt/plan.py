@@ -96,11 +96,11 @@ def _variable(name: str) -> str:
     return f"{variable}_prompt" if keyword.iskeyword(variable) or variable in _TAKEN else variable
 
 
-def _name_sections(made: Plan) -> None:
+def _name_sections(plan: Plan) -> None:
     """Give each section a unique key, by which its heading is looked up."""
     taken: set[str] = set()
     titles: set[str] = set()
-    for section in made.walk():
+    for section in plan.walk():
         if not section.title.strip() or not section.title.isprintable():
             section.title = "Section"
         words = re.sub(r"[^a-z0-9]+", "-", section.title.lower()).strip("-") or "section"

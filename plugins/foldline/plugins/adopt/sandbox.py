@@ -63,11 +63,11 @@ class Sample(str):
             return list(self)[key]
         return Sample(self.job, self.place, f"{self.path}.{key}")
 
-    def __call__(self, *given: Any, **named: Any) -> Any:
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         name = self.path.rpartition(".")[2]
         owner = Sample(self.job, self.place, self.path.rpartition(".")[0])
         if name in _METHODS:
-            return getattr(str, name)(self.parent, *given, **named)
+            return getattr(str, name)(self.parent, *arguments, **keywords)
         if name == "items":
             return [(f"key {number}", value) for number, value in enumerate(owner)]
         return list(owner) if name == "values" else Sample(self.job, self.place, f"{self.path}()")

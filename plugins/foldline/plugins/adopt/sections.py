@@ -166,9 +166,9 @@ class Splitter:
 
     def _items(self, loop: For) -> Field:
         """Return the field of a list; loops with the same head show the same items."""
-        for known in self.fields.all:
-            if known.items is not None and known.items.head == loop.head:
-                return known
+        for existing in self.fields.all:
+            if existing.items is not None and existing.items.head == loop.head:
+                return existing
         word = loop.names[0] if len(loop.names) == 1 else loop.items
         name = "".join(part.title() for part in field_name(word).split("_")) or "Item"
         name = free_name(name, self.class_names, "")

@@ -5,16 +5,14 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.near_names import free_name
 from foldline.backends.base.python_ast import parse_expression
-from foldline.plugins.adopt.model import Kind
+from foldline.plugins.adopt.model import Field, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from foldline.plugins.adopt.model import Field
     from foldline.plugins.adopt.plan import Plan
     from foldline.plugins.adopt.sections import Section
 
@@ -75,28 +73,28 @@ def _class(name: str, fields: Sequence[Field], doc: str) -> str:
     lines = ["@dataclass(frozen=True)", f"class {name}:", f'{INDENT}"""{shown}"""', ""]
     if not fields:
         return "\n".join(lines[:-1])
-    for field in sorted(fields, key=lambda known: known.default is not None):
+    for field in sorted(fields, key=lambda field: field.default is not None):
         lines += _field_comment(field)
         default = "" if field.default is None else f" = {field.default}"
         lines.append(f"{INDENT}{field.name}: {field.type}{default}")
     return "\n".join(lines)
 
 
-def _field_comment(known: Field) -> list[str]:
+def _field_comment(field: Field) -> list[str]:
     lead = f"{INDENT}# Compute at the call site:"
-    match known.kind:
+    match field.kind:
         case Kind.REMAINDER:
-            reason = f"REMAINDER: {known.reason}. Make this text at the call site:"
+            reason = f"REMAINDER: {field.reason}. Make this text at the call site:"
             lines = sentence_comment(reason, INDENT)
-        case Kind.COMPUTED if "\n" not in known.source and len(known.source) <= 60:
-            return comment(known.source, prefix=f"{lead} ")
+        case Kind.COMPUTED if "\n" not in field.source and len(field.source) <= 60:
+            return comment(field.source, prefix=f"{lead} ")
         case Kind.COMPUTED:
             lines = [lead]
-        case Kind.VALUE if known.source.rpartition(".")[2] == known.name:
+        case Kind.VALUE if field.source.rpartition(".")[2] == field.name:
             return []
         case Kind.VALUE:
-            return comment(known.source, prefix=f"{INDENT}# Stands for: ")
-    return lines + comment(known.source, INDENT, "#     ")
+            return comment(field.source, prefix=f"{INDENT}# Stands for: ")
+    return lines + comment(field.source, INDENT, "#     ")
 
 
 def _headings(plan: Plan) -> str:
@@ -187,14 +185,14 @@ def _preview(plan: Plan) -> str:
     )
 
 
-def _sample(known: Field) -> str:
-    if known.items is not None:
-        inner = ", ".join(f"{part.name}={_sample(part)}" for part in known.items.fields.all)
-        return f"({known.items.class_name}({inner}),)"
-    if known.type.startswith("Annotated[tuple"):
+def _sample(field: Field) -> str:
+    if field.items is not None:
+        inner = ", ".join(f"{part.name}={_sample(part)}" for part in field.items.fields.all)
+        return f"({field.items.class_name}({inner}),)"
+    if field.type.startswith("Annotated[tuple"):
         return '("one", "two")'
-    shown = known.name.replace("_", " ").strip()
-    kind = known.type.removesuffix(" | None")
+    shown = field.name.replace("_", " ").strip()
+    kind = field.type.removesuffix(" | None")
     return {"int": "3", "float": "2.5", "bool": "True"}.get(kind, one_line(shown))
 
 
