@@ -37,6 +37,7 @@ from foldline.prompts import (
     ToolContext,
     ToolResult,
 )
+from foldline.prompts import rendered as rendered_prompts
 from foldline.prompts.adapters.anthropic import AnthropicAdapter
 from foldline.prompts.adapters.openai import OpenAIAdapter
 from foldline.prompts.cache import tokens as estimates
@@ -93,7 +94,8 @@ def _one_tokenizer() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(anthropic_rule, "tokens_of", tokens)
         patch.setattr(openai_rule, "tokens_of", tokens)
-        patch.setattr(estimates, "estimated_tokens", tokens)
+        for module in (estimates, rendered_prompts):
+            patch.setattr(module, "estimated_tokens", tokens)
         patch.syspath_prepend(str(renderer.WORKER.parent))
         yield
         for name in [name for name in sys.modules if name.startswith("_foldline_")]:
