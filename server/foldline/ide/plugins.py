@@ -49,9 +49,13 @@ _SECTION = re.compile(rf"^\[{re.escape(GROUP)}\]\s*$(.*?)(?=^\[|\Z)", re.MULTILI
 
 @record
 class Target:
-    """A file or folder below `root`, and a line of it, from one, 0 for all; `about` is Markdown."""
+    """What a text means: a file or folder of the document's folder, and a line of it, 0 for all.
 
-    root: Path
+    Attributes:
+        path: From the folder; empty for several files.
+        about: What it is, in Markdown.
+    """
+
     path: str
     line: int
     about: str
@@ -61,7 +65,7 @@ class Target:
 class Link:
     """Text of a document that means something elsewhere: hovers tell it, definitions lead there.
 
-    `resolve` may read many files, and returns None where it means nothing or several things.
+    `resolve` may read many files; it returns None where the text means nothing, or several things.
     """
 
     place: Span | SourceSpan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from foldline.ide.plugins import Action, Plugin
+from foldline.ide.plugins import Action, Link, Plugin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,6 +45,11 @@ class Instructions(Plugin):
             place = SourceSpan(document.analysis.file, *mark.place)
             change = Change(place, mark.text.format(SUMMARY))
             yield Action(mark.title, (change,), fix=mark.suggested, field=SUMMARY)
+
+    def links(self, document: Snapshot) -> Iterable[Link]:
+        from foldline.plugins.instructions.targets import links
+
+        return links(document)
 
     def completions(self, document: Snapshot, offset: int) -> Iterable[Completion]:
         if document.instructions is None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from itertools import islice
 from math import inf
+from pathlib import Path
 from posixpath import basename, dirname, join, normpath, splitext
 from textwrap import dedent
 from time import monotonic
@@ -24,7 +25,8 @@ from foldline.backends.models import COMPLETE
 from foldline.backends.outlines.outlines import outline_source
 from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.ide.analysis.model import Span
-from foldline.plugins.instructions.mentions import COMMANDS, Kind
+from foldline.ide.plugins import Link, Target
+from foldline.plugins.instructions.mentions import COMMANDS, Kind, mentions, mentions_of
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from foldline.backends.references.meaning import Meaning, Names
     from foldline.ide.features.completion import Completion
     from foldline.ide.instructions.document import InstructionFile
+    from foldline.ide.snapshot import Snapshot
     from foldline.plugins.instructions.mentions import Mention
 
 _MOST_BRACES = 50
@@ -47,18 +50,6 @@ _TESTS = re.compile(
     r"(?:^|/)(?:[\w-]*(?:test|spec|example)[\w-]*|docs|samples)/|(?:^|/)test_|[_.](?:test|spec)\.",
     re.I,
 )
-
-
-class Target(NamedTuple):
-    """The thing that a name means: a file or folder of the workspace, and a line of it, 0 for all.
-
-    Attributes:
-        about: What it is, in Markdown.
-    """
-
-    path: str
-    line: int
-    about: str
 
 
 @record(slots=False)
@@ -152,6 +143,25 @@ class Tree:
             if near := [one for one in tasks if dirname(one.path) == start]:
                 return near[:1]
         return tasks
+
+
+def links(document: Snapshot) -> Iterator[Link]:
+    """Yield what an instruction file, or the texts of a module's prompts, name."""
+    file, folder = document.instructions, document.folder
+    path = Path(document.analysis.file)
+    # Making it may walk the folder.
+    targets = cache(lambda: Targets(folder.access, path.relative_to(folder.root).as_posix()))
+
+    def resolve(mention: Mention) -> Target | None:
+        return targets().of(mention)
+
+    named = (
+        mentions_of(document.analysis)
+        if file is None
+        else ((one, Span(one.start, one.end)) for one in mentions(file.markdown))
+    )
+    for mention, place in named:
+        yield Link(place, partial(resolve, mention))
 
 
 def propose(access: SmartFileAccess, file: InstructionFile, offset: int) -> tuple[Completion, ...]:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from foldline.ide.snapshot import OpenDocument
     from foldline.ide.sources.source import Action, Known
     from foldline.ide.workspace import Result
-    from foldline.plugins.instructions.mentions import Mention
 
 log = logging.getLogger(__name__)
 
@@ -221,11 +220,6 @@ class MarkdownSource(PromptSource):
 
     def foldings(self, snapshot: Snapshot) -> Sequence[Span]:
         return self.file.foldings
-
-    def mentions(self, snapshot: Snapshot) -> Iterator[tuple[Mention, Span]]:
-        from foldline.plugins.instructions.mentions import mentions
-
-        return ((one, Span(one.start, one.end)) for one in mentions(self.file.markdown))
 
     def diagnostics(self, snapshot: Snapshot, known: Known) -> Sequence[Diagnostic]:
         from foldline.ide.instructions.checks import diagnostics

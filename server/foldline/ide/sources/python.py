@@ -24,7 +24,7 @@ from foldline.version import VERSION
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from foldline.ide.analysis.model import SourceSpan, Span
+    from foldline.ide.analysis.model import Span
     from foldline.ide.checks import Diagnostic
     from foldline.ide.features.completion import Completion
     from foldline.ide.features.hover import Hover, Inlay, Lens
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from foldline.ide.render.static import PromptTokens
     from foldline.ide.sources.source import Action, Known, Locations
     from foldline.ide.workspace import Result
-    from foldline.plugins.instructions.mentions import Mention
 
 
 @record(slots=False)
@@ -197,11 +196,6 @@ class PythonSource(PromptSource):
         from foldline.ide.features.structure import foldings
 
         return foldings(snapshot.analysis)
-
-    def mentions(self, snapshot: Snapshot) -> Iterable[tuple[Mention, SourceSpan]]:
-        from foldline.plugins.instructions.mentions import mentions_of
-
-        return mentions_of(snapshot.analysis)
 
     def diagnostics(self, snapshot: Snapshot, known: Known) -> Sequence[Diagnostic]:
         from foldline.ide.checks.costs import check_costs

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from foldline.ide.analysis.model import SourceSpan, Span
+    from foldline.ide.analysis.model import Span
     from foldline.ide.checks import Diagnostic
     from foldline.ide.features.completion import Completion
     from foldline.ide.features.hover import Hover, Inlay, Lens
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from foldline.ide.render.static import PromptTokens
     from foldline.ide.snapshot import Snapshot
     from foldline.ide.workspace import Result, Workspace
-    from foldline.plugins.instructions.mentions import Mention
 
     Action = Mapping[str, Any]
     Known = Callable[[InstructionFile], Around]
@@ -99,8 +98,6 @@ class PromptSource(ABC):
     def inlays(self, snapshot: Snapshot) -> Iterable[Inlay]: ...
     @abstractmethod
     def foldings(self, snapshot: Snapshot) -> Iterable[Span]: ...
-    @abstractmethod
-    def mentions(self, snapshot: Snapshot) -> Iterable[tuple[Mention, Span | SourceSpan]]: ...
     @abstractmethod
     def diagnostics(self, snapshot: Snapshot, known: Known) -> Sequence[Diagnostic]: ...
 

@@ -10,12 +10,13 @@ from lsprotocol.types import TEXT_DOCUMENT_DEFINITION, Location
 from foldline.backends.base.waiting import in_thread
 from foldline.ide.uris import uri_of
 from foldline.server.convert import LineIndex
+from foldline.server.links import links_in
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
     from lsprotocol.types import DefinitionParams
 
-    from foldline.server.instructions.mentions import Named
+    from foldline.server.links import ResolvedLink
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
@@ -33,15 +34,13 @@ async def handle(ls: FoldlineServer, params: DefinitionParams) -> list[Location]
     uri = params.text_document.uri
     if locations := await with_snapshot(ls, uri, query):
         return locations
-    from foldline.server.instructions.mentions import named_in
-
-    named = await named_in(ls, uri, params.position)
-    return await in_thread(partial(_defined, ls, named[0])) if named else None
+    links = await links_in(ls, uri, params.position)
+    return await in_thread(partial(_location, ls, links[0])) if links else None
 
 
-def _defined(ls: FoldlineServer, named: Named) -> Location | None:
-    """Return where that is defined which a mention means."""
-    files, target = named.folder.access.file_backend, named.target
+def _location(ls: FoldlineServer, link: ResolvedLink) -> Location | None:
+    """Return where a link leads; None for a folder or several files."""
+    files, target = link.folder.access.file_backend, link.target
     if not target.path or files.is_folder(target.path):
         return None
     text = files.load(target.path).text

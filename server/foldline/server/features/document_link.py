@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import TEXT_DOCUMENT_DOCUMENT_LINK, DocumentLink, DocumentLinkOptions
 
 from foldline.ide.uris import uri_of
+from foldline.server.links import links_in
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -32,11 +33,9 @@ async def handle(ls: FoldlineServer, params: DocumentLinkParams) -> list[Documen
             for link in links(snapshot.analysis)
         ]
 
-    from foldline.server.instructions.mentions import named_in
-
     uri = params.text_document.uri
     all_links = await with_snapshot(ls, uri, query) or []
-    for folder, span, to in await named_in(ls, uri):
+    for folder, span, to in await links_in(ls, uri):
         file = folder.root / to.path
         if to.path and not file.is_dir():
             all_links.append(DocumentLink(span, uri_of(file) + f"#L{to.line}" * (to.line > 0)))

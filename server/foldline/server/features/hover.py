@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import TEXT_DOCUMENT_HOVER, Hover
 
+from foldline.server.links import links_in
 from foldline.server.markup import hover_markup
 from foldline.server.snapshots import with_snapshot
 
@@ -29,7 +30,5 @@ async def handle(ls: FoldlineServer, params: HoverParams) -> Hover | None:
     hover = await with_snapshot(ls, params.text_document.uri, query)
     if hover is not None:
         return hover
-    from foldline.server.instructions.mentions import named_in
-
-    named = await named_in(ls, params.text_document.uri, params.position)
-    return Hover(hover_markup(ls, named[0].target.about), named[0].range) if named else None
+    links = await links_in(ls, params.text_document.uri, params.position)
+    return Hover(hover_markup(ls, links[0].target.about), links[0].range) if links else None

@@ -1,0 +1,55 @@
+"""Texts of a document that mean something elsewhere, and what each of them means."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from foldline.backends.base.waiting import LONG, in_thread
+from foldline.ide.plugins import Plugin, plugins
+from foldline.ide.uris import local_path
+from foldline.server.snapshots import with_snapshot
+
+if TYPE_CHECKING:
+    from lsprotocol.types import Position, Range
+
+    from foldline.ide.folder import Folder
+    from foldline.ide.plugins import Link, Target
+    from foldline.server.server import FoldlineServer
+    from foldline.server.snapshots import LspSnapshot
+
+
+class ResolvedLink(NamedTuple):
+    """A text by its range in the document, and the one thing that it means."""
+
+    folder: Folder
+    range: Range
+    target: Target
+
+
+async def links_in(ls: FoldlineServer, uri: str, at: Position | None = None) -> list[ResolvedLink]:
+    """Return the links of a document, or those at a position.
+
+    What means nothing, or several things, is left out. A document that isn't a file has none: links
+    lead to files near it.
+    """
+    if local_path(uri) is None:
+        return []
+
+    def query(snapshot: LspSnapshot) -> tuple[Folder, list[tuple[Range, Link]]]:
+        answers = plugins().ask(Plugin.links, snapshot)
+        links = [(snapshot.range(link.place), link) for link in chain.from_iterable(answers)]
+        wanted = [one for one in links if at is None or one[0].start <= at <= one[0].end]
+        return snapshot.folder, wanted
+
+    answer = await with_snapshot(ls, uri, query)
+    if answer is None or not answer[1]:
+        return []
+    folder, links = answer
+
+    def resolve() -> list[ResolvedLink]:
+        resolved = ((shown, link.resolve()) for shown, link in links)
+        return [ResolvedLink(folder, shown, to) for shown, to in resolved if to is not None]
+
+    # Not in the query: this may read many files.
+    return await in_thread(resolve, LONG)
