@@ -19,10 +19,10 @@ PAGES = Path(checks.__file__).parent / "pages"
 ELSEWHERE = {
     Code.TOKEN_BUDGET: "tests/agent/test_check.py",
     Code.UNPROVEN_BUDGET: "tests/agent/test_check.py",
-    Code.SWITCHED_OFF_INSTRUCTIONS: "tests/ide/instructions/test_stack.py",
+    Code.SWITCHED_OFF_INSTRUCTIONS: "tests/plugins/instructions/test_stack.py",
     Code.NOT_EVALUATED: "tests/ide/test_budget.py",
     Code.EMPTY_SECTION: "tests/ide/instructions/test_checks.py",
-    Code.STALE_REFERENCE: "tests/ide/instructions/test_stale.py",
+    Code.STALE_REFERENCE: "tests/plugins/instructions/test_stale.py",
     Code.REPEATED_SECTION: "tests/ide/instructions/test_checks.py",
     Code.FRONT_MATTER: "tests/ide/instructions/test_checks.py",
     Code.UNKNOWN_FRONT_MATTER: "tests/ide/instructions/test_checks.py",

@@ -13,7 +13,7 @@ import pytest
 
 from foldline.agent import check
 from foldline.agent.cli import main
-from foldline.ide.instructions import checks
+from foldline.plugins.instructions import checks
 
 from .verbs import run
 

@@ -10,7 +10,6 @@ from lsprotocol import types
 
 from foldline.backends.files.base import FileBackend
 from foldline.backends.parsers.markdown import read_markdown
-from foldline.ide.instructions.checks import Around
 from foldline.ide.token_counter import TokenCounter
 from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
@@ -67,7 +66,7 @@ def test_a_key_costs_one_parse_and_the_tokens_of_its_section(
         core=workspace,
         client_capabilities=types.ClientCapabilities(),
         documents=SimpleNamespace(position_codec=codec),
-        histories=SimpleNamespace(known=lambda *_: Around(), read=lambda _: None),
+        late_checks=SimpleNamespace(known=lambda _: (), read=lambda _: None),
     )
     ls = cast("FoldlineServer", server)
     uri = uri_of(tmp_path / "AGENTS.md")

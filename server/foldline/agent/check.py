@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -166,18 +167,18 @@ def _of_no_prompt(scanned: Scan, names: set[str | None]) -> Iterator[FileDiagnos
 
 
 def _of_instructions(scanned: Scan) -> Iterator[FileDiagnostic]:
-    from foldline.ide.instructions.checks import diagnostics, look_around
-    from foldline.plugins.instructions.stale import SECONDS
+    from foldline.ide.checks.diagnostic import in_order
+    from foldline.ide.plugins import REPOSITORY_SECONDS, Plugin, plugins
 
     begun = monotonic()
     end = begun + _SECONDS
     if scanned.instructions:
         scanned.folder.access.start_indexing()
-    for path, file in scanned.instruction_files():
-        left = min(SECONDS, end - monotonic())
-        around = look_around(file, path, scanned.folder, left, begun)
-        problems = diagnostics(file, path, scanned.folder, around)
-        yield from _placed(scanned.relative(str(path)), file.text, problems)
+    for document in scanned.instruction_snapshots():
+        left = min(REPOSITORY_SECONDS, end - monotonic())
+        late = plugins().ask(Plugin.check_repository, document, left, begun)
+        problems = in_order(chain(document.source.diagnostics(document), *late))
+        yield from _placed(scanned.relative(document.analysis.file), document.text, problems)
     if monotonic() > end:
         complain(
             f"foldline check: looking up names took over {_SECONDS:.0f} seconds, so not all in "

@@ -16,7 +16,11 @@ from foldline.ide.config import PromptOptions
 from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.files import instruction_files
+from foldline.ide.resolve import source_kind
+from foldline.ide.snapshot import Snapshot
+from foldline.ide.sources.source import SourceDocument
 from foldline.ide.token_counter import Encoding, TokenCounter, token_counter
+from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
 from foldline.links import is_loop, resolved
 from foldline.records import record
@@ -31,6 +35,7 @@ class Scan:
     `named` are those that were named one by one.
     """
 
+    workspace: Workspace
     folder: Folder
     files: tuple[str, ...]
     named: frozenset[str]
@@ -72,6 +77,21 @@ class Scan:
         for path in self.instructions:
             yield path, read_instructions(path, self.folder.root)
 
+    def instruction_snapshots(self) -> Iterator[Snapshot]:
+        """Yield the instruction files as features see them, read one at a time.
+
+        Raises:
+            PathError: One can't be read.
+            Refused: One can't be parsed.
+        """
+        for path, file in self.instruction_files():
+            document = SourceDocument(uri_of(path), path, self.folder.root, file.text)
+            source = source_kind(self.workspace, path)(self.workspace, document)
+            snapshot = source.with_snapshot(lambda snapshot: snapshot)
+            if snapshot is None:
+                raise Refused(f"{visible(file.path)}: its Markdown can't be parsed")
+            yield snapshot
+
     def relative(self, file: str) -> str:
         """Return a file's path relative to the root, with `/`."""
         path, root = Path(file), self.folder.root
@@ -109,7 +129,8 @@ def scan(paths: Sequence[str]) -> Scan:
     options = map(folder.project_options, [*map(Path, scanned_paths), *instructions, root / "_"])
     if problems := dict.fromkeys(problem for one in options for problem in one.problems):
         raise Refused("; ".join(problems))
-    return Scan(folder, tuple(scanned_paths), frozenset(map(str, modules)), tuple(instructions))
+    named = frozenset(map(str, modules))
+    return Scan(workspace, folder, tuple(scanned_paths), named, tuple(instructions))
 
 
 def _shared_root(paths: Sequence[Path]) -> Path:

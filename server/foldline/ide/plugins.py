@@ -41,6 +41,8 @@ Value = TypeVar("Value")
 GROUP = "foldline.plugins"
 SECONDS = 5.0
 """How long another package's plugin may take to be imported, and for each answer."""
+REPOSITORY_SECONDS = 20.0
+"""How long plugins may look for what a document's repository says of it."""
 _ENTRY = re.compile(
     r"^(?P<name>[^\s=#\[][^=]*?)\s*=\s*(?P<module>[\w.]+)\s*:\s*(?P<kind>\w+)", re.M
 )
@@ -123,8 +125,8 @@ class Plugin:
     ) -> Iterable[Diagnostic]:
         """Yield what its repository says of a document, looked for within `seconds`.
 
-        It's asked when nothing changes for a moment. Files read at `since` or later may be taken
-        as they were then.
+        It's asked when nothing changes for a moment, of Markdown alone, and its diagnostics follow
+        their line. Files read at `since` or later may be taken as they were then.
         """
         return ()
 

@@ -17,6 +17,7 @@ from lsprotocol.types import (
 
 from foldline.ide import checks
 from foldline.ide.checks.codes import Severity
+from foldline.ide.checks.diagnostic import in_order
 from foldline.ide.checks.silencing import silenced_here
 
 if TYPE_CHECKING:
@@ -38,9 +39,8 @@ _SEVERITIES = {
 
 def found_in(ls: FoldlineServer, snapshot: LspSnapshot) -> Sequence[checks.Diagnostic]:
     """The diagnostics of a document; what its repository says is among them once it was read."""
-    return snapshot.source.diagnostics(
-        snapshot, lambda file: ls.histories.known(snapshot.uri, file)
-    )
+    late = ls.late_checks.known(snapshot)
+    return in_order((*snapshot.source.diagnostics(snapshot), *late))
 
 
 def lsp_diagnostics(ls: FoldlineServer, snapshot: LspSnapshot) -> list[Diagnostic]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lsprotocol.types import Position, Range, ShowDocumentParams
@@ -14,6 +14,7 @@ from foldline.ide.structuring import unstructure
 from foldline.ide.workspace import AccessOptions, Workspace
 from foldline.server.client_configuration import report
 from foldline.server.diagnostics_publisher import DiagnosticsPublisher
+from foldline.server.late_checks import LateChecks
 from foldline.server.page.pages import Pages
 from foldline.server.preview_diagnostics import Problems, problems_in
 from foldline.server.protocol import FoldlineProtocol, message_converter
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from foldline.ide.prompts.action import Action
     from foldline.ide.render import render
     from foldline.server.documents import Documents
-    from foldline.server.instructions.histories import Histories
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +48,7 @@ class FoldlineServer(LanguageServer):
         reported: Faults in the options that were shown to the user.
         problems: The failures that the open previews show.
         diagnostics: Publishes them, and what is wrong with prompts.
+        late_checks: What the repositories of open documents say of them.
     """
 
     protocol: FoldlineProtocol
@@ -69,15 +70,9 @@ class FoldlineServer(LanguageServer):
         self.reported: set[str] = set()
         self.problems = Problems()
         self.diagnostics = DiagnosticsPublisher(self)
+        self.late_checks = LateChecks(self)
         self._analyzed = self.core.version
         self.core.subscribe(self._workspace_changed)
-
-    @cached_property
-    def histories(self) -> Histories:
-        """Git's findings about the names in open instruction files."""
-        from foldline.server.instructions.histories import Histories
-
-        return Histories(self)
 
     @property
     def documents(self) -> Documents:

@@ -14,7 +14,7 @@ from skills_ref.validator import validate
 from foldline.ide import checks as pages
 from foldline.ide.checks import Code
 from foldline.ide.instructions import front_matter
-from foldline.ide.instructions.checks import Around, diagnostics
+from foldline.ide.instructions.checks import diagnostics
 from foldline.ide.instructions.document import instruction_file
 from foldline.ide.instructions.front_matter import faults
 from foldline.ide.uris import uri_of
@@ -204,13 +204,3 @@ def test_a_file_that_is_not_parsed_has_no_answers(
     workspace.open_document(uri, "# More rules\n")
     monkeypatch.setattr("foldline.backends.outlines.syntax.MOST_BYTES", 10)
     assert workspace.with_snapshot(uri, lambda found: found.source) is None
-
-
-def test_what_was_found_in_a_longer_text_is_reported_at_the_end_of_the_shorter(
-    tmp_path: Path,
-) -> None:
-    path, text = tmp_path / "AGENTS.md", "# Rules\nBe brief."
-    (folder,) = Workspace.at(tmp_path).folders()
-    around = Around(switched_off=((99, "Codex reads no further than this"),))
-    (found,) = diagnostics(instruction_file(path, tmp_path, text), path, folder, around)
-    assert (found.place.start, found.place.end) == (len(text), len(text))

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from foldline.backends import SmartFileAccess
     from foldline.backends.models import NamedIn, References
+    from foldline.ide.checks import Diagnostic
     from foldline.ide.features.completion import Completion
     from foldline.ide.snapshot import Snapshot
 
@@ -45,6 +46,15 @@ class Instructions(Plugin):
             place = SourceSpan(document.analysis.file, *mark.place)
             change = Change(place, mark.text.format(SUMMARY))
             yield Action(mark.title, (change,), fix=mark.suggested, field=SUMMARY)
+
+    def check_repository(
+        self, document: Snapshot, seconds: float, since: float
+    ) -> Iterable[Diagnostic]:
+        if document.instructions is None:
+            return ()
+        from foldline.plugins.instructions.checks import check_repository
+
+        return check_repository(document, document.instructions, seconds, since)
 
     def links(self, document: Snapshot) -> Iterable[Link]:
         from foldline.plugins.instructions.targets import links

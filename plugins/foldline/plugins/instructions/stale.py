@@ -18,13 +18,12 @@ from foldline.backends.base.languages import CODE
 from foldline.backends.base.near_names import near_names
 from foldline.backends.errors import BackendError
 from foldline.ide.errors import RevisionError
+from foldline.ide.plugins import REPOSITORY_SECONDS
 from foldline.plugins.instructions.history import Commit, History, history_of
 from foldline.plugins.instructions.mentions import Kind, Mention
 from foldline.plugins.instructions.targets import Targets, defined_in, defines, is_of_tests
 
 log = logging.getLogger(__name__)
-SECONDS = 20.0
-"""How long the names of one file are looked up, now and in the history."""
 _MORE_SECONDS = 5.0
 """How long after that what was found is looked for in the files."""
 _MOST_MERGES = 8
@@ -62,7 +61,7 @@ def stale_mentions(
     text: str,
     mentions: Iterable[Mention],
     *,
-    seconds: float = SECONDS,
+    seconds: float = REPOSITORY_SECONDS,
     since: float = inf,
 ) -> tuple[StaleMention, ...]:
     """Return the mentions of a file that its history resolves, and its repository doesn't.

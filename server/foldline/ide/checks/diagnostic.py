@@ -91,6 +91,11 @@ class Diagnostic:
     unnecessary: bool = False
 
 
+def in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return diagnostics in the order of their text."""
+    return tuple(sorted(diagnostics, key=lambda one: (one.place, one.code)))
+
+
 def at_node(node: Node) -> LazyLocation:
     """Location of a node."""
     return partial(span_of, node)

@@ -26,14 +26,13 @@ if TYPE_CHECKING:
 
     from foldline.ide.checks import Diagnostic
     from foldline.ide.features.hover import Hover, Inlay, Lens
-    from foldline.ide.instructions.checks import Around
     from foldline.ide.instructions.document import InstructionFile, InstructionSection
     from foldline.ide.instructions.features import Costs
     from foldline.ide.prompts.request import PromptRef, View
     from foldline.ide.render.render import Answer, AnswerT, Block
     from foldline.ide.render.static import PromptTokens
     from foldline.ide.snapshot import OpenDocument
-    from foldline.ide.sources.source import Action, Known
+    from foldline.ide.sources.source import Action
     from foldline.ide.workspace import Result
 
 log = logging.getLogger(__name__)
@@ -160,8 +159,10 @@ class MarkdownSource(PromptSource):
         """Return the result of a query; it shares nothing with others, and takes no lock."""
         uri, path = self.document.uri, self.document.path
         opened, folder = self.workspace.document(uri), self.workspace.folder(path)
+        text = opened.text if opened else self.document.text
         try:
-            text = opened.text if opened else folder.access.file_backend.load(str(path)).text
+            if text is None:
+                text = folder.access.file_backend.load(str(path)).text
             source = replace(self, document=replace(self.document, text=text))
             snapshot = source.snapshot(opened)
         except (PathError, ParseRefusedError) as error:
@@ -221,13 +222,7 @@ class MarkdownSource(PromptSource):
     def foldings(self, snapshot: Snapshot) -> Sequence[Span]:
         return self.file.foldings
 
-    def diagnostics(self, snapshot: Snapshot, known: Known) -> Sequence[Diagnostic]:
+    def diagnostics(self, snapshot: Snapshot) -> Sequence[Diagnostic]:
         from foldline.ide.instructions.checks import diagnostics
 
-        return diagnostics(self.file, self.document.path, snapshot.folder, known(self.file))
-
-    def look_around(self) -> Around:
-        from foldline.ide.instructions.checks import look_around
-
-        path = self.document.path
-        return look_around(self.file, path, self.workspace.folder(path))
+        return diagnostics(self.file, self.document.path, snapshot.folder)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from foldline.ide.render.render import AnswerT, Block
     from foldline.ide.render.renderer import Job
     from foldline.ide.render.static import PromptTokens
-    from foldline.ide.sources.source import Action, Known, Locations
+    from foldline.ide.sources.source import Action, Locations
     from foldline.ide.workspace import Result
 
 
@@ -197,7 +197,7 @@ class PythonSource(PromptSource):
 
         return foldings(snapshot.analysis)
 
-    def diagnostics(self, snapshot: Snapshot, known: Known) -> Sequence[Diagnostic]:
+    def diagnostics(self, snapshot: Snapshot) -> Sequence[Diagnostic]:
         from foldline.ide.checks.costs import check_costs
         from foldline.ide.checks.run import diagnostics
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from foldline.ide.checks import Diagnostic
     from foldline.ide.features.completion import Completion
     from foldline.ide.features.hover import Hover, Inlay, Lens
-    from foldline.ide.instructions.checks import Around
-    from foldline.ide.instructions.document import InstructionFile
     from foldline.ide.prompts.request import PromptRef, View
     from foldline.ide.render.render import AnswerT, Block, Location, OpenedSections, Render
     from foldline.ide.render.static import PromptTokens
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from foldline.ide.workspace import Result, Workspace
 
     Action = Mapping[str, Any]
-    Known = Callable[[InstructionFile], Around]
     Locations = Mapping[tuple[str, ...], Location | None]
 
 
@@ -99,13 +96,10 @@ class PromptSource(ABC):
     @abstractmethod
     def foldings(self, snapshot: Snapshot) -> Iterable[Span]: ...
     @abstractmethod
-    def diagnostics(self, snapshot: Snapshot, known: Known) -> Sequence[Diagnostic]: ...
+    def diagnostics(self, snapshot: Snapshot) -> Sequence[Diagnostic]: ...
 
     def completions(self, snapshot: Snapshot, offset: int) -> Iterable[Completion]:
         return ()
-
-    def look_around(self) -> Around | None:
-        return None
 
     @property
     def only_source(self) -> bool:

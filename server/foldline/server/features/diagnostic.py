@@ -41,5 +41,5 @@ async def checked(ls: FoldlineServer, uri: str) -> tuple[int | None, list[Diagno
 
     checked_items = await with_snapshot(ls, uri, query, lambda document: (document.version, []))
     if not uri.endswith((".py", ".pyi")):
-        ls.histories.read(uri)
+        ls.late_checks.read(uri)
     return checked_items or (None, [])

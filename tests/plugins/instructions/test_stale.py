@@ -20,23 +20,22 @@ from foldline.backends.index.workspace import WorkspaceIndex
 from foldline.backends.parsers.markdown import read_markdown
 from foldline.ide.checks.codes import Code
 from foldline.ide.errors import RevisionError
-from foldline.ide.instructions.checks import diagnostics
-from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.render import revisions
-from foldline.ide.workspace import Workspace
 from foldline.plugins.instructions import stale
 from foldline.plugins.instructions.history import History, history_of
 from foldline.plugins.instructions.mentions import mentions
 from foldline.plugins.instructions.stale import Search, stale_mentions
 from foldline.plugins.instructions.targets import Targets
 
+from .conftest import check_repository
+
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
+    from foldline.ide.plugins import Target
     from foldline.plugins.instructions.history import Commit
     from foldline.plugins.instructions.mentions import Mention
-    from foldline.plugins.instructions.targets import Target
 
 
 class Repository:
@@ -103,9 +102,7 @@ def test_a_symbol_is_stale_with_the_commit_that_ended_it(repository: Repository)
     repository.commit("even more", {"other.py": "x = 2\n"})
     assert repository.stale() == [("open_cart", ended, "open_carts")]
     text = (repository.root / "AGENTS.md").read_text(encoding="utf-8")
-    (folder,) = Workspace.at(repository.root).folders()
-    path = repository.root / "AGENTS.md"
-    (found,) = diagnostics(InstructionFile("AGENTS.md", text), path, folder)
+    (found,) = check_repository(repository.root, "AGENTS.md", text)
     assert found.code is Code.STALE_REFERENCE
     assert found.message == (
         f"`open_cart` meant something when this line was written; {ended[:8]} of 2026-01-04 "

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from foldline.backends import LocalFileBackend
 from foldline.ide.checks import Code
 from foldline.ide.errors import ToolRefused
-from foldline.ide.instructions.checks import diagnostics
 from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.front_matter import fields, globs_of, matches
 from foldline.ide.token_counter import token_counter
 from foldline.ide.workspace import Workspace
 from foldline.plugins.instructions.clients import all_clients, clients_named
 from foldline.plugins.instructions.stack import Stack, stacks, switched_off
+
+from .conftest import check_repository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -534,9 +535,7 @@ def test_a_file_that_switches_another_off_is_told_in_that_one(tmp_path: Path) ->
 def test_the_check_reports_it_at_the_first_line(tmp_path: Path) -> None:
     text = "# Rules\nBe brief.\n"
     written(tmp_path, {"CLAUDE.md": "c", "a/AGENTS.md": text})
-    (folder,) = Workspace.at(tmp_path).folders()
-    path = folder.root / "a" / "AGENTS.md"
-    (found,) = diagnostics(InstructionFile("AGENTS.md", text), path, folder)
+    (found,) = check_repository(tmp_path, "a/AGENTS.md", text)
     assert found.code == Code.SWITCHED_OFF_INSTRUCTIONS
     assert found.message.startswith("Claude Code doesn't read this file")
     assert (found.place.start, found.place.end) == (0, len("# Rules"))

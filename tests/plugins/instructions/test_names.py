@@ -3,28 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
 
 import pytest
 from lsprotocol import types
 from tests.repositories import git
 
-from foldline.ide.instructions.checks import Around
-from foldline.ide.instructions.document import InstructionFile
-from foldline.ide.uris import uri_of
-from foldline.ide.workspace import Workspace
-from foldline.plugins.instructions.mentions import mentions
-from foldline.plugins.instructions.stale import StaleMention
-from foldline.server.diagnostic_items import quick_fixes
-from foldline.server.snapshots import query_snapshot
+from ...server.conftest import Editor, Visit, connections, served_once
 
-from .conftest import Editor, Visit, connections, served_once
-
-if TYPE_CHECKING:
-    from foldline.server.server import FoldlineServer
-
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.asyncio(loop_scope="module")]
 
 CODE = 'class Cart:\n    """What a customer wants."""\n\n    def total(self): ...\n'
 TEXT = "# Rules\n\nThe 🛒 is `Cart.total()` in `cart.py`, see `lib/`; `gone()`.\n"
@@ -164,31 +150,3 @@ async def test_names_are_completed(editor: Editor, line: str, expected: list[str
     edit = found.items[0].text_edit
     assert isinstance(edit, types.TextEdit)
     assert edit.range.start.character == len(line.rstrip("abcdefghijklmnopqrstuvwxyzC/"))
-
-
-def test_a_stale_name_is_repaired_where_it_stands(tmp_path: Path) -> None:
-    text = "é 🛒 `open_cart()`\n"
-    workspace = Workspace.at(tmp_path)
-    uri = uri_of(tmp_path / "AGENTS.md")
-    workspace.open_document(uri, text)
-
-    def known(_: str, file: InstructionFile) -> Around:
-        (mention,) = mentions(file.markdown)
-        return Around([StaleMention(mention, None, "open_carts")])
-
-    ls = cast("FoldlineServer", SimpleNamespace(histories=SimpleNamespace(known=known)))
-
-    def fixes(at: int) -> list[types.CodeAction]:
-        found = query_snapshot(workspace, uri, None, lambda one: [*quick_fixes(ls, one, at, at)])
-        assert found is not None
-        return found
-
-    (fix,) = fixes(text.index("open_cart"))
-    assert fix.title == "Write open_carts"
-    assert fix.edit is not None
-    assert fix.edit.changes is not None
-    (edit,) = fix.edit.changes[uri]
-    assert edit.new_text == "open_carts"
-    places = edit.range.start.character, edit.range.end.character
-    assert places == (6, 15)
-    assert not fixes(1)

@@ -104,7 +104,7 @@ def test_commands_stand_in_spans_and_in_lines_of_shells() -> None:
 def resolved(access: SmartFileAccess, text: str, path: str = "AGENTS.md") -> list[str | None]:
     targets = Targets(access, path)
     every = [targets.of(one) for one in mentions(read_markdown(text))]
-    return [one and f"{one.path}:{one.line}" for one in every]
+    return [None if one is None else f"{one.path}:{one.line}" for one in every]
 
 
 @pytest.mark.parametrize(

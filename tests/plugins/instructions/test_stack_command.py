@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Visit
+from ...server.conftest import Visit
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.asyncio(loop_scope="module")]
 
 
 async def test_the_stack_of_a_document_in_an_untrusted_folder(visit: Visit, tmp_path: Path) -> None:

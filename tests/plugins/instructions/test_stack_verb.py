@@ -9,7 +9,7 @@ import pytest
 
 from foldline.agent.cli import main
 
-from .verbs import run
+from ...agent.verbs import run
 
 if TYPE_CHECKING:
     from pathlib import Path

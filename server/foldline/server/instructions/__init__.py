@@ -1,1 +1,0 @@
-"""LSP features of Markdown alone: the names in it, and their history in git."""

@@ -1,0 +1,111 @@
+"""What plugins' checks say of open documents in their repositories, found in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from math import inf
+from typing import TYPE_CHECKING
+
+from foldline.backends.base.waiting import LONG, in_thread
+from foldline.ide.plugins import REPOSITORY_SECONDS, Plugin, plugins
+from foldline.server.snapshots import with_snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from foldline.ide.analysis.model import SourceSpan
+    from foldline.ide.checks import Diagnostic
+    from foldline.ide.snapshot import Snapshot
+    from foldline.server.server import FoldlineServer
+
+log = logging.getLogger(__name__)
+
+QUIET_SECONDS = 0.5
+"""How long nothing changes before a repository is read: that would slow down the next key."""
+
+
+class LateChecks:
+    """Diagnostics that take too long to look for after each key.
+
+    No request waits for them: diagnostics are published again once a repository was read.
+    """
+
+    def __init__(self, ls: FoldlineServer) -> None:
+        self._ls = ls
+        self._diagnostics: dict[str, tuple[str, Sequence[Diagnostic]]] = {}
+        self._read: dict[str, int] = {}
+        self._reading: dict[str, asyncio.Task[None]] = {}
+
+    def known(self, snapshot: Snapshot) -> Iterator[Diagnostic]:
+        """Yield what is known of a document, where its lines stand now."""
+        before, diagnostics = self._diagnostics.get(snapshot.uri, ("", ()))
+        return followed(diagnostics, before, snapshot.text)
+
+    def read(self, uri: str) -> None:
+        """Read the repository of a document, unless nothing changed since that was done."""
+        if uri not in self._reading and self._read.get(uri) != self._ls.core.version:
+            self._reading[uri] = asyncio.get_running_loop().create_task(self._look(uri))
+
+    async def _look(self, uri: str) -> None:
+        try:
+            version = None
+            while version != self._ls.core.version:
+                version = self._ls.core.version
+                await asyncio.sleep(QUIET_SECONDS)
+            self._read[uri] = version
+            # Markdown's shares nothing with other queries: it's valid after this one.
+            snapshot = await with_snapshot(self._ls, uri, lambda snapshot: snapshot)
+            if snapshot is None:
+                return
+            ask = partial(plugins().ask, Plugin.check_repository, snapshot, REPOSITORY_SECONDS, inf)
+            diagnostics = list(chain.from_iterable(await in_thread(ask, LONG)))
+        except Exception:
+            log.exception("cannot read the repository of %s", uri)
+            return
+        finally:
+            del self._reading[uri]
+        _, before = self._diagnostics.get(uri, ("", ()))
+        self._diagnostics[uri] = snapshot.text, diagnostics
+        if before != diagnostics:
+            self._ls.diagnostics.publish_again()
+
+
+def followed(diagnostics: Iterable[Diagnostic], before: str, now: str) -> Iterator[Diagnostic]:
+    """Yield the diagnostics of an earlier text whose line is still there, where it stands now."""
+    if before == now:
+        yield from diagnostics
+        return
+    earlier, later = list(_lines(before)), {line: start for start, line in _lines(now)}
+    for one in diagnostics:
+        start, line = earlier[bisect_right(earlier, one.place.start, key=lambda one: one[0]) - 1]
+        if line in later:
+            yield _moved(one, later[line] - start)
+
+
+def _lines(text: str) -> Iterator[tuple[int, tuple[str, int]]]:
+    """Yield the start of each line, with its text and the number of lines like it above."""
+    start, seen = 0, Counter[str]()
+    for line in text.split("\n"):
+        yield start, (line, seen[line])
+        seen[line] += 1
+        start += len(line) + 1
+
+
+def _moved(diagnostic: Diagnostic, by: int) -> Diagnostic:
+    """Return a diagnostic that stands elsewhere, with the fixes of its own place alone."""
+
+    def there(place: SourceSpan) -> SourceSpan:
+        return place._replace(start=place.start + by, end=place.end + by)
+
+    fixes = tuple(
+        replace(fix, changes=tuple(replace(one, place=there(one.place)) for one in fix.changes))
+        for fix in diagnostic.fixes
+        if all(one.place == diagnostic.place for one in fix.changes)
+    )
+    return replace(diagnostic, place=there(diagnostic.place), fixes=fixes, related=())
