@@ -12,7 +12,8 @@ from foldline.backends.formatting.parts import Line, counted
 from foldline.backends.formatting.visible import visible
 from foldline.ide import cost_texts
 from foldline.ide.analysis.module_analysis import PromptFacts
-from foldline.ide.instructions.features import SkillLevels
+from foldline.ide.instructions.document import origin_of
+from foldline.ide.instructions.features import SkillLevels, costs, skill_levels
 from foldline.ide.render.render import Block, Render, Tokens
 from foldline.ide.render.static_request import costed
 from foldline.ide.structuring import unstructure
@@ -107,9 +108,6 @@ def without_variable(found: Scan) -> list[str]:
 
 
 def _of_instructions(found: Scan, counter: TokenCounter) -> Iterator[PromptCount]:
-    from foldline.ide.instructions.features import costs, skill_levels
-    from foldline.plugins.instructions.fold import origin_of
-
     every = [(path, file, origin_of(file.text)) for path, file in found.instruction_files()]
     generated = {origin["source"]: file.path for _, file, origin in every if origin}
     for path, file, _ in every:

@@ -8,9 +8,9 @@ from bisect import bisect_left
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.backends.parsers.markdown import read_markdown
 from foldline.ide.analysis.model import Span
 from foldline.ide.errors import ToolRefused
+from foldline.ide.instructions.document import below_front_matter, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
     _Placed = TypeVar("_Placed", InstructionSection, Range)
 
-_ORIGIN = re.compile(
-    r"<!-- Generated, edit (?P<source>[^\n]{1,4096}?) instead and run: foldline fold [^\n]* "
-    r"\(sha256 (?P<digest>[0-9a-f]{16})\) -->\r?\n"
-)
 FEWEST_LINES = 12
 """A shorter section isn't worth a summary and a call."""
 # One such word in its prose, and a section isn't offered for folding: it may be a rule.
@@ -51,12 +47,13 @@ def generate(file: InstructionFile, target: str) -> str:
         f"<!-- Generated, edit {file.path} instead and run: {command_for(file.path, target)} "
         f"(sha256 {digest_of(file.text)}) -->{newline}"
     )
-    match = _ORIGIN.fullmatch(line)
-    if match is None or match["source"] != file.path or "-->" in file.path + target:
-        raise ToolRefused(f"no comment can hold the path {file.path!r}: rename the file")
     text = file.render().text
-    at = _head(text)
-    return text[:at] + line + text[at:]
+    at = below_front_matter(text)
+    generated = text[:at] + line + text[at:]
+    origin = origin_of(generated)
+    if origin is None or origin["source"] != file.path or "-->" in file.path + target:
+        raise ToolRefused(f"no comment can hold the path {file.path!r}: rename the file")
+    return generated
 
 
 def command_for(source: str, target: str) -> str:
@@ -67,14 +64,6 @@ def command_for(source: str, target: str) -> str:
 def digest_of(text: str) -> str:
     """Return what names the version of a text."""
     return sha256(text.encode()).hexdigest()[:16]
-
-
-def origin_of(text: str) -> re.Match[str] | None:
-    """Return the line of a generated file that has the path and the digest of its `source`.
-
-    None for a file that a person wrote.
-    """
-    return _ORIGIN.match(text, _head(text))
 
 
 def unfold(text: str, file: InstructionFile) -> str:
@@ -153,9 +142,3 @@ def _inside(section: InstructionSection, every: Sequence[_Placed]) -> Sequence[_
         bisect_left(every, at, key=lambda one: one.start) for at in (section.start, section.end)
     )
     return every[first:after]
-
-
-def _head(text: str) -> int:
-    """Return where the text below front matter begins."""
-    front = read_markdown(text).front_matter
-    return text.find("\n", front.end) + 1 if front else 0

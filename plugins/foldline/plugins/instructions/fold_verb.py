@@ -59,6 +59,7 @@ def run(options: Namespace) -> int:
     from foldline.agent.scan import repository_of
     from foldline.agent.targets import file_and_name
     from foldline.backends.files.reader import read_bytes
+    from foldline.ide.instructions.document import origin_of
     from foldline.ide.instructions.files import LARGEST
     from foldline.ide.workspace import Workspace
     from foldline.plugins.instructions import fold
@@ -74,7 +75,7 @@ def run(options: Namespace) -> int:
     if options.suggest:
         return _suggest(workspace, path, file)
     if options.check or options.unfold:
-        origin = fold.origin_of(file.text)
+        origin = origin_of(file.text)
         if origin is None:
             raise Refused(f"{options.file} wasn't written by `foldline fold --write`")
         source_path = resolved(root / origin["source"])
@@ -102,7 +103,7 @@ def run(options: Namespace) -> int:
     _write(
         target,
         text,
-        is_ours=lambda before: fold.origin_of(before.removeprefix(BOM)) is not None,
+        is_ours=lambda before: origin_of(before.removeprefix(BOM)) is not None,
         instead=f"move it to a place that no client loads, such as docs/agents/{target.stem}"
         ".full.md, and fold it there",
     )

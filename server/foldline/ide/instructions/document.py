@@ -24,6 +24,10 @@ from foldline.records import record
 START = "start"
 """The key of what stands above the first heading."""
 _FOLD = re.compile(r"<!--\s*fold:(.*?)-->[ \t]*\r?\n?", re.DOTALL)
+_ORIGIN = re.compile(
+    r"<!-- Generated, edit (?P<source>[^\n]{1,4096}?) instead and run: foldline fold [^\n]* "
+    r"\(sha256 (?P<digest>[0-9a-f]{16})\) -->\r?\n"
+)
 _AFTER_FRONT_MATTER = re.compile(r".*\n?\s*")
 _NO_SLUG = re.compile(r"[^\w]+")
 
@@ -294,6 +298,20 @@ def instruction_file(path: PurePath, root: PurePath, text: str) -> InstructionFi
     shown = path.relative_to(root) if path.is_relative_to(root) else path
     data = has_front_matter(path)
     return InstructionFile(path.name, text, shown.as_posix(), has_front_matter=data)
+
+
+def origin_of(text: str) -> re.Match[str] | None:
+    """Return the line of a generated file that has the path and the digest of its `source`.
+
+    None for a file that a person wrote.
+    """
+    return _ORIGIN.match(text, below_front_matter(text))
+
+
+def below_front_matter(text: str) -> int:
+    """Return where the text below front matter begins."""
+    front = read_markdown(text).front_matter
+    return text.find("\n", front.end) + 1 if front else 0
 
 
 def _slug(title: str) -> str:
