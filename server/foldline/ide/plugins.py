@@ -15,7 +15,7 @@ import re
 import sys
 import threading
 from concurrent.futures import Future
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from inspect import isgenerator
 from pathlib import Path
@@ -177,6 +177,17 @@ class Plugins:
         """Return what `work` makes of a plugin's module; None where that failed."""
         answer = self._guarded(part.entry, lambda: work(import_module(part.module)))
         return None if answer is None else answer.value
+
+    def read(
+        self, kind: Callable[[Plugin], Path | None], work: Callable[[Path], Value]
+    ) -> list[Value]:
+        """Return what `work` makes of the plugins' files of a kind; a wrong one's is left out."""
+        return [
+            answer.value
+            for entry, plugin in list(self._plugins.values())
+            if (file := kind(plugin)) is not None
+            and (answer := self._guarded(entry, partial(work, file)))
+        ]
 
     def ask(
         self, hook: Callable[Concatenate[Plugin, P], Value], *args: P.args, **kwargs: P.kwargs

@@ -7,7 +7,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from foldline.ide.errors import ToolRefused
-from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.instructions.document import InstructionFile, origin_of
 from foldline.plugins.instructions import fold
 
 PARTS = st.sampled_from(
@@ -55,7 +55,7 @@ def source_of(text: str) -> InstructionFile:
 def test_a_folded_text_and_its_source_make_the_whole(text: str) -> None:
     file = source_of(text)
     made = fold.generate(file, "AGENTS.md")
-    origin = fold.origin_of(made)
+    origin = origin_of(made)
     assert origin is not None
     assert (origin["source"], origin["digest"]) == (file.path, fold.digest_of(text))
     whole = fold.unfold(made, file)

@@ -1,27 +1,32 @@
-"""Rules of the files that each client loads by itself, with sources, from `clients.toml`."""
+"""Rules of the files that each client loads by itself, with sources, from plugins' `clients`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from foldline.backends.base import reading
 from foldline.backends.base.near_names import did_you_mean, near_names
 from foldline.backends.files.reader import read_toml
-from foldline.ide.errors import ToolRefused
-from foldline.ide.structuring import structure
+from foldline.ide.errors import ArgumentsError, ToolRefused
+from foldline.ide.plugins import plugins
 from foldline.records import record
+
+_NAME = re.compile(r"[\w.-]+")
 
 
 @record
 class Rule:
     """Files that a client loads; `clients.toml` says what the fields mean."""
 
-    source: str
-    read: str
+    source: str = ""
+    read: str = ""
     files: tuple[str, ...] = ()
-    setting: tuple[str, ...] = ()
+    setting: tuple[str, str] | None = None
     joins: bool = False
     folders: Literal["all", "root", "below"] = "all"
     below: Literal["", "off"] = ""
@@ -39,9 +44,11 @@ class Rule:
 class Client:
     """A client, and its rules in the order in which it applies them in each folder."""
 
-    name: str
     title: str
+    source: str
+    read: str
     rules: tuple[Rule, ...]
+    name: str = ""
     limit: int | None = None
     imports: int = 0
     comments: bool = True
@@ -53,11 +60,30 @@ class Client:
 @cache
 def all_clients() -> tuple[Client, ...]:
     """Return the clients whose rules are known."""
-    tables: dict[str, Any] = read_toml(Path(__file__).with_name("clients.toml"))
-    for name, table in tables.items():
-        about = {"source": table.pop("source"), "read": table.pop("read")}
-        table |= {"name": name, "rules": [about | rule for rule in table["rules"]]}
-    return tuple(structure(table, Client) for table in tables.values())
+    clients: dict[str, Client] = {}
+    plugins().read(lambda plugin: plugin.clients, partial(_read_into, clients))
+    return tuple(clients.values())
+
+
+def _read_into(clients: dict[str, Client], file: Path) -> None:
+    """Add a file's clients, each rule with a source.
+
+    Raises:
+        PathError: The file can't be read.
+        ArgumentsError: Something in it is wrong.
+    """
+    tables, problems = reading.read(read_toml(file), dict[str, Client])
+    tables = tables or {}
+    problems |= {name: "is another client" for name in tables if name in clients}
+    problems |= {name: "isn't a name" for name in tables if not _NAME.fullmatch(name)}
+    if problems:
+        raise ArgumentsError(problems)
+    for name, client in tables.items():
+        rules = (
+            replace(one, source=one.source or client.source, read=one.read or client.read)
+            for one in client.rules
+        )
+        clients[name] = replace(client, name=name, rules=tuple(rules))
 
 
 def clients_named(names: Iterable[str]) -> tuple[Client, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.ide.plugins import Action, Link, Plugin
@@ -28,6 +29,7 @@ class Instructions(Plugin):
         "fold": "foldline.plugins.instructions.fold_verb",
     }
     commands = {"foldline.server.instructions.stack": "foldline.plugins.instructions.stack_command"}
+    clients = Path(__file__).with_name("clients.toml")
 
     # What answers is loaded with the first question: most sessions ask none.
 

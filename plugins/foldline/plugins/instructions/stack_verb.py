@@ -10,6 +10,7 @@ from foldline.agent.terminal import json_text, show, show_styled
 from foldline.backends.files import repository
 from foldline.backends.formatting.visible import visible
 from foldline.links import resolved
+from foldline.plugins.instructions.clients import Client, all_clients, clients_named
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from foldline.agent.verbs import Verbs
     from foldline.backends.formatting.parts import Line
     from foldline.ide.token_counter import TokenCounter
-    from foldline.plugins.instructions.clients import Client
     from foldline.plugins.instructions.stack import LoadedFile, Stack
 
 DESCRIPTION = """\
@@ -38,7 +38,7 @@ def register(verbs: Verbs) -> None:
         "--client",
         nargs="+",
         metavar="NAME",
-        help="codex, claude-code, copilot, cursor, gemini, opencode, opencode2 (default: all)",
+        help=f"{', '.join(client.name for client in all_clients())} (default: all)",
     )
     parser.add_argument("--sections", action="store_true", help="show the cost of each section")
     parser.add_argument(
@@ -56,7 +56,6 @@ def run(options: Namespace) -> int:
     from foldline.ide.errors import ToolRefused
     from foldline.ide.structuring import unstructure
     from foldline.ide.workspace import Workspace
-    from foldline.plugins.instructions.clients import clients_named
     from foldline.plugins.instructions.stack import stacks
 
     path = resolved(options.file or options.start or ".")
