@@ -49,7 +49,7 @@ def line_at(text: str, offset: int) -> tuple[str, int, int]:
 @given(TEXTS, TEXTS, st.data())
 def test_diagnostics_follow_their_lines(before: str, now: str, data: st.DataObject) -> None:
     offsets = data.draw(st.lists(st.integers(0, len(before)), unique=True))
-    moved = list(followed(map(stale, offsets, offsets), before, now))
+    moved = list(followed([*map(stale, offsets, offsets)], before, now))
     expected = {line_at(before, one): one for one in offsets}
     places = {line_at(now, one.place.start): int(one.message.split()[0]) for one in moved}
     assert len(places) == len(moved)
@@ -72,7 +72,7 @@ def test_a_late_diagnostic_is_repaired_where_it_stands_now(tmp_path: Path) -> No
     workspace.open_document(uri, now)
     ls = cast("FoldlineServer", SimpleNamespace())
     ls.late_checks = LateChecks(ls)
-    ls.late_checks._diagnostics[uri] = before, [stale(5, 14, str(tmp_path / FILE))]
+    ls.late_checks._diagnostics[uri] = [stale(5, 14, str(tmp_path / FILE))], before
 
     def fixes(at: int) -> list[CodeAction]:
         shown = query_snapshot(workspace, uri, None, lambda one: [*quick_fixes(ls, one, at, at)])

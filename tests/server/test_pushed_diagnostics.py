@@ -142,6 +142,7 @@ async def test_what_is_pushed_has_the_version_of_the_text_that_was_checked(root:
             position_codec=codec, document=lambda _: SimpleNamespace(version=1)
         ),
         client_capabilities=types.ClientCapabilities(),
+        late_checks=SimpleNamespace(known=lambda _: ()),
         text_document_publish_diagnostics=pushed.append,
     )
     server.core.open_document(uri, WRONG, 2)

@@ -167,17 +167,18 @@ def _of_no_prompt(scanned: Scan, names: set[str | None]) -> Iterator[FileDiagnos
 
 
 def _of_instructions(scanned: Scan) -> Iterator[FileDiagnostic]:
-    from foldline.ide.checks.diagnostic import in_order
+    from foldline.ide.checks.diagnostic import as_wanted
     from foldline.ide.plugins import REPOSITORY_SECONDS, Plugin, plugins
 
     begun = monotonic()
     end = begun + _SECONDS
     if scanned.instructions:
         scanned.folder.access.start_indexing()
-    for document in scanned.instruction_snapshots():
+    for document, _ in scanned.instruction_files():
         left = min(REPOSITORY_SECONDS, end - monotonic())
         late = plugins().ask(Plugin.check_repository, document, left, begun)
-        problems = in_order(chain(document.source.diagnostics(document), *late))
+        every = chain(document.source.diagnostics(document), *late)
+        problems = as_wanted(every, document.options.severity)
         yield from _placed(scanned.relative(document.analysis.file), document.text, problems)
     if monotonic() > end:
         complain(

@@ -14,11 +14,9 @@ from foldline.backends.formatting.visible import visible
 from foldline.ide.analysis.module_analysis import ModuleAnalysis
 from foldline.ide.config import PromptOptions
 from foldline.ide.folder import Folder
-from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.instructions.document import InstructionFile, read_instructions
 from foldline.ide.instructions.files import instruction_files
-from foldline.ide.resolve import source_kind
 from foldline.ide.snapshot import Snapshot
-from foldline.ide.sources.source import SourceDocument
 from foldline.ide.token_counter import Encoding, TokenCounter, token_counter
 from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
@@ -66,31 +64,19 @@ class Scan:
             if analysis is not None:
                 yield analysis
 
-    def instruction_files(self) -> Iterator[tuple[Path, InstructionFile]]:
-        """Yield the instruction files, read one at a time.
-
-        Raises:
-            PathError: One can't be read.
-        """
-        from foldline.ide.instructions.document import read_instructions
-
-        for path in self.instructions:
-            yield path, read_instructions(path, self.folder.root)
-
-    def instruction_snapshots(self) -> Iterator[Snapshot]:
-        """Yield the instruction files as features see them, read one at a time.
+    def instruction_files(self) -> Iterator[tuple[Snapshot, InstructionFile]]:
+        """Yield the instruction files, each as features see it, read one at a time.
 
         Raises:
             PathError: One can't be read.
             Refused: One can't be parsed.
         """
-        for path, file in self.instruction_files():
-            document = SourceDocument(uri_of(path), path, self.folder.root, file.text)
-            source = source_kind(self.workspace, path)(self.workspace, document)
-            snapshot = source.with_snapshot(lambda snapshot: snapshot)
+        for path in self.instructions:
+            file = read_instructions(path, self.folder.root)
+            snapshot = self.workspace.with_snapshot(uri_of(path), lambda snapshot: snapshot)
             if snapshot is None:
                 raise Refused(f"{visible(file.path)}: its Markdown can't be parsed")
-            yield snapshot
+            yield snapshot, file
 
     def relative(self, file: str) -> str:
         """Return a file's path relative to the root, with `/`."""

@@ -108,9 +108,10 @@ def without_variable(found: Scan) -> list[str]:
 
 
 def _of_instructions(found: Scan, counter: TokenCounter) -> Iterator[PromptCount]:
-    every = [(path, file, origin_of(file.text)) for path, file in found.instruction_files()]
+    every = [(one, file, origin_of(file.text)) for one, file in found.instruction_files()]
     generated = {origin["source"]: file.path for _, file, origin in every if origin}
-    for path, file, _ in every:
+    for document, file, _ in every:
+        path = Path(document.analysis.file)
         render = costs(file, counter).render
         levels = skill_levels(file, path, found.folder, counter)
         name = found.relative(str(path))

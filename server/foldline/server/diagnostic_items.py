@@ -17,7 +17,7 @@ from lsprotocol.types import (
 
 from foldline.ide import checks
 from foldline.ide.checks.codes import Severity
-from foldline.ide.checks.diagnostic import in_order
+from foldline.ide.checks.diagnostic import as_wanted
 from foldline.ide.checks.silencing import silenced_here
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ _SEVERITIES = {
 
 def found_in(ls: FoldlineServer, snapshot: LspSnapshot) -> Sequence[checks.Diagnostic]:
     """The diagnostics of a document; what its repository says is among them once it was read."""
-    late = ls.late_checks.known(snapshot)
-    return in_order((*snapshot.source.diagnostics(snapshot), *late))
+    every = (*snapshot.source.diagnostics(snapshot), *ls.late_checks.known(snapshot))
+    return as_wanted(every, snapshot.options.severity)
 
 
 def lsp_diagnostics(ls: FoldlineServer, snapshot: LspSnapshot) -> list[Diagnostic]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from math import inf
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import LONG, in_thread
@@ -17,9 +18,8 @@ from foldline.ide.plugins import REPOSITORY_SECONDS, Plugin, plugins
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from foldline.ide.analysis.model import SourceSpan
     from foldline.ide.checks import Diagnostic
     from foldline.ide.snapshot import Snapshot
     from foldline.server.server import FoldlineServer
@@ -38,14 +38,13 @@ class LateChecks:
 
     def __init__(self, ls: FoldlineServer) -> None:
         self._ls = ls
-        self._diagnostics: dict[str, tuple[str, Sequence[Diagnostic]]] = {}
+        self._diagnostics: dict[str, tuple[Sequence[Diagnostic], str]] = {}
         self._read: dict[str, int] = {}
         self._reading: dict[str, asyncio.Task[None]] = {}
 
     def known(self, snapshot: Snapshot) -> Iterator[Diagnostic]:
         """Yield what is known of a document, where its lines stand now."""
-        before, diagnostics = self._diagnostics.get(snapshot.uri, ("", ()))
-        return followed(diagnostics, before, snapshot.text)
+        return followed(*self._diagnostics.get(snapshot.uri, ((), "")), snapshot.text)
 
     def read(self, uri: str) -> None:
         """Read the repository of a document, unless nothing changed since that was done."""
@@ -70,42 +69,37 @@ class LateChecks:
             return
         finally:
             del self._reading[uri]
-        _, before = self._diagnostics.get(uri, ("", ()))
-        self._diagnostics[uri] = snapshot.text, diagnostics
+        before, _ = self._diagnostics.get(uri, ([], ""))
+        self._diagnostics[uri] = diagnostics, snapshot.text
         if before != diagnostics:
             self._ls.diagnostics.publish_again()
 
 
-def followed(diagnostics: Iterable[Diagnostic], before: str, now: str) -> Iterator[Diagnostic]:
+def followed(diagnostics: Sequence[Diagnostic], before: str, now: str) -> Iterator[Diagnostic]:
     """Yield the diagnostics of an earlier text whose line is still there, where it stands now."""
-    if before == now:
+    if not diagnostics or before == now:
         yield from diagnostics
         return
-    earlier, later = list(_lines(before)), {line: start for start, line in _lines(now)}
+    lines, starts = _lines(before), {line: start for start, line in _lines(now)}
     for one in diagnostics:
-        start, line = earlier[bisect_right(earlier, one.place.start, key=lambda one: one[0]) - 1]
-        if line in later:
-            yield _moved(one, later[line] - start)
+        start, line = lines[bisect_right(lines, one.place.start, key=itemgetter(0)) - 1]
+        if line in starts:
+            by = starts[line] - start
+            place = one.place._replace(start=one.place.start + by, end=one.place.end + by)
+            # Only what they change in that place is where it was.
+            fixes = tuple(
+                replace(fix, changes=tuple(replace(change, place=place) for change in fix.changes))
+                for fix in one.fixes
+                if all(change.place == one.place for change in fix.changes)
+            )
+            yield replace(one, place=place, fixes=fixes, related=())
 
 
-def _lines(text: str) -> Iterator[tuple[int, tuple[str, int]]]:
-    """Yield the start of each line, with its text and the number of lines like it above."""
-    start, seen = 0, Counter[str]()
+def _lines(text: str) -> list[tuple[int, tuple[str, int]]]:
+    """Return the start of each line, with its text and the number of lines like it above."""
+    start, lines, seen = 0, [], Counter[str]()
     for line in text.split("\n"):
-        yield start, (line, seen[line])
+        lines.append((start, (line, seen[line])))
         seen[line] += 1
         start += len(line) + 1
-
-
-def _moved(diagnostic: Diagnostic, by: int) -> Diagnostic:
-    """Return a diagnostic that stands elsewhere, with the fixes of its own place alone."""
-
-    def there(place: SourceSpan) -> SourceSpan:
-        return place._replace(start=place.start + by, end=place.end + by)
-
-    fixes = tuple(
-        replace(fix, changes=tuple(replace(one, place=there(one.place)) for one in fix.changes))
-        for fix in diagnostic.fixes
-        if all(one.place == diagnostic.place for one in fix.changes)
-    )
-    return replace(diagnostic, place=there(diagnostic.place), fixes=fixes, related=())
+    return lines

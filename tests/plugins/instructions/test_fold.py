@@ -156,14 +156,16 @@ def test_the_innermost_section_is_marked_and_nothing_in_front_matter() -> None:
     data = "## Data\r\n<!-- fold: data -->\n\nIn `data/`.\n"
     text = f"---\nname: pdf\n---\n# Rules\n## More\nText.\n{data}"
     file = InstructionFile("SKILL.md", text, has_front_matter=True)
-    assert fold.mark_at(file, text.index("name")) is None
-    mark = fold.mark_at(file, text.index("Text"))
-    assert mark is not None
-    assert (mark.title, mark.place.start) == ("Fold More…", text.index("Text"))
-    folded = fold.mark_at(file, text.index("In `"))
-    assert folded is not None
-    assert (folded.title, folded.text) == ("Unfold Data", "")
-    assert text[slice(*folded.place)] == "<!-- fold: data -->\n"
+    assert fold.action_at(file, "SKILL.md", text.index("name")) is None
+    action = fold.action_at(file, "SKILL.md", text.index("Text"))
+    assert action is not None
+    (change,) = action.changes
+    assert (action.title, change.place.start) == ("Fold More…", text.index("Text"))
+    action = fold.action_at(file, "SKILL.md", text.index("In `"))
+    assert action is not None
+    (change,) = action.changes
+    assert (action.title, change.text) == ("Unfold Data", "")
+    assert text[slice(*change.place.span)] == "<!-- fold: data -->\n"
 
 
 @pytest.mark.parametrize("part", ["<!--", "<!-- fold: ", "1\n", "["])

@@ -379,7 +379,8 @@ def test_a_client_loads_what_its_source_says(case: Case, tmp_path: Path) -> None
     stack = stack_of(written(tmp_path, case.tree), case.client, case.file, case.start)
     assert [(one.path, one.when) for one in stack.files] == case.loaded
     assert [one.path for one in stack.left_out] == case.left_out
-    sources = {rule.source.partition("#")[0] for rule in clients_named([case.client])[0].rules}
+    (client,) = clients_named([case.client])
+    sources = {(rule.source or client.source).partition("#")[0] for rule in client.rules}
     assert case.source.partition("#")[0] in sources
 
 
@@ -387,8 +388,8 @@ def test_each_rule_has_a_test_with_its_source() -> None:
     tested = {(case.client, case.source) for case in CASES}
     for client in all_clients():
         for one in client.rules:
-            assert (client.name, one.source) in tested
-            assert one.read.count("-") == 2
+            assert (client.name, one.source or client.source) in tested
+            assert (one.read or client.read).count("-") == 2
 
 
 def test_a_session_pays_the_base_and_a_file_adds_to_it(tmp_path: Path) -> None:

@@ -12,33 +12,29 @@ from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.snapshot import Snapshot
 from foldline.plugins.instructions.mentions import mentions
 from foldline.plugins.instructions.stack import switched_off
-from foldline.plugins.instructions.stale import stale_mentions
+from foldline.plugins.instructions.stale import StaleMention, stale_mentions
 
 
 def check_repository(
     document: Snapshot, file: InstructionFile, seconds: float, since: float
 ) -> Iterator[Diagnostic]:
     """Yield what a file's repository says of it; names are looked up as by `stale_mentions`."""
-    path, folder, severities = (
-        Path(document.analysis.file),
-        document.folder,
-        document.options.severity,
-    )
+    path, folder = Path(document.analysis.file), document.folder
     if not path.is_relative_to(folder.root):
         return
     relative = path.relative_to(folder.root).as_posix()
-    severity = severities.get(Code.STALE_REFERENCE, default_severity(Code.STALE_REFERENCE))
-    if severity is not Severity.OFF:
+    stale: tuple[StaleMention, ...] = ()
+    if document.options.severity.get(Code.STALE_REFERENCE) is not Severity.OFF:
         every = mentions(file.markdown)
-        for one in stale_mentions(
+        stale = stale_mentions(
             folder.access, relative, file.text, every, seconds=seconds, since=since
-        ):
-            place = SourceSpan(str(path), one.mention.start, one.mention.end)
-            fixes = (Fix(f"Write {one.near}", (Change(place, one.near),)),) if one.near else ()
-            yield Diagnostic(Code.STALE_REFERENCE, severity, one.message, place, fixes)
-    code = Code.SWITCHED_OFF_INSTRUCTIONS
-    severity = severities.get(code, default_severity(code))
-    if severity is not Severity.OFF:
-        for start, message in switched_off(folder, relative):
-            place = SourceSpan(str(path), start, file.end_of_line(start))
-            yield Diagnostic(code, severity, message, place)
+        )
+    for one in stale:
+        place = SourceSpan(str(path), one.mention.start, one.mention.end)
+        fixes = (Fix(f"Write {one.near}", (Change(place, one.near),)),) if one.near else ()
+        code = Code.STALE_REFERENCE
+        yield Diagnostic(code, default_severity(code), one.message, place, fixes)
+    for start, message in switched_off(folder, relative):
+        place = SourceSpan(str(path), start, file.end_of_line(start))
+        code = Code.SWITCHED_OFF_INSTRUCTIONS
+        yield Diagnostic(code, default_severity(code), message, place)

@@ -66,7 +66,7 @@ def all_clients() -> tuple[Client, ...]:
 
 
 def _read_into(clients: dict[str, Client], file: Path) -> None:
-    """Add a file's clients, each rule with a source.
+    """Add a file's clients.
 
     Raises:
         PathError: The file can't be read.
@@ -79,11 +79,7 @@ def _read_into(clients: dict[str, Client], file: Path) -> None:
     if problems:
         raise ArgumentsError(problems)
     for name, client in tables.items():
-        rules = (
-            replace(one, source=one.source or client.source, read=one.read or client.read)
-            for one in client.rules
-        )
-        clients[name] = replace(client, name=name, rules=tuple(rules))
+        clients[name] = replace(client, name=name)
 
 
 def clients_named(names: Iterable[str]) -> tuple[Client, ...]:

@@ -6,11 +6,13 @@ import re
 import shlex
 from bisect import bisect_left
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from foldline.ide.analysis.model import Span
+from foldline.ide.analysis.model import SourceSpan
+from foldline.ide.checks.diagnostic import Change
 from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.document import below_front_matter, origin_of
+from foldline.ide.plugins import Action
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
     _Placed = TypeVar("_Placed", InstructionSection, Range)
 
+SUMMARY = "what it tells"
+"""What stands for the summary of a folded section, which a person writes."""
 FEWEST_LINES = 12
 """A shorter section isn't worth a summary and a call."""
 # One such word in its prose, and a section isn't offered for folding: it may be a rule.
@@ -90,20 +94,11 @@ def unfold(text: str, file: InstructionFile) -> str:
     return "".join([*parts, plain[at:]])
 
 
-class Mark(NamedTuple):
-    """An edit that folds or unfolds a section, by a text with `{}` for what a person tells.
+def action_at(file: InstructionFile, path: str, offset: int) -> Action | None:
+    """Return what unfolds the section that is folded at an offset, or folds the innermost one.
 
-    It's suggested for what looks like reference.
+    Only for a section that looks like reference, editors show a light bulb.
     """
-
-    title: str
-    place: Span
-    text: str = ""
-    suggested: bool = False
-
-
-def mark_at(file: InstructionFile, offset: int) -> Mark | None:
-    """Return what unmarks the section that is folded at an offset, or marks the innermost one."""
     at = offset
     around = [one for one in file.sections if one.start <= at < one.end or at == one.end == one.own]
     section = next((one for one in (*filter(lambda one: one.mark, around), *around[-1:])), None)
@@ -113,10 +108,12 @@ def mark_at(file: InstructionFile, offset: int) -> Mark | None:
     if not heading or not file.text[section.body : section.end].strip():
         return None
     if section.mark is not None:
-        return Mark(f"Unfold {section.title}", Span(*section.mark))
-    text = "<!-- fold: {} -->" + ("\r\n" if heading.endswith("\r\n") else "\n")
-    span = Span(section.body, section.body)
-    return Mark(f"Fold {section.title}…", span, text, is_reference(file, section))
+        unmarked = (Change(SourceSpan(path, *section.mark), ""),)
+        return Action(f"Unfold {section.title}", unmarked, field=SUMMARY)
+    text = f"<!-- fold: {SUMMARY} -->" + ("\r\n" if heading.endswith("\r\n") else "\n")
+    marked = (Change(SourceSpan(path, section.body, section.body), text),)
+    suggested = is_reference(file, section)
+    return Action(f"Fold {section.title}…", marked, fix=suggested, field=SUMMARY)
 
 
 def is_reference(file: InstructionFile, section: InstructionSection) -> bool:

@@ -5,19 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foldline.ide.plugins import Action, Link, Plugin
+from foldline.ide.plugins import Plugin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from foldline.backends import SmartFileAccess
     from foldline.backends.models import NamedIn, References
     from foldline.ide.checks import Diagnostic
     from foldline.ide.features.completion import Completion
+    from foldline.ide.plugins import Action, Link
     from foldline.ide.snapshot import Snapshot
-
-SUMMARY = "what it tells"
-"""What stands for the summary of a folded section, which a person writes."""
 
 
 class Instructions(Plugin):
@@ -33,21 +31,13 @@ class Instructions(Plugin):
 
     # What answers is loaded with the first question: most sessions ask none.
 
-    def actions(self, document: Snapshot, start: int, end: int) -> Iterator[Action]:
-        """Yield what folds or unfolds the section under the cursor.
-
-        Only for a section that looks like reference, editors show a light bulb.
-        """
+    def actions(self, document: Snapshot, start: int, end: int) -> Iterable[Action]:
         if document.instructions is None:
-            return
-        from foldline.ide.analysis.model import SourceSpan
-        from foldline.ide.checks.diagnostic import Change
-        from foldline.plugins.instructions.fold import mark_at
+            return ()
+        from foldline.plugins.instructions.fold import action_at
 
-        if (mark := mark_at(document.instructions, start)) is not None:
-            place = SourceSpan(document.analysis.file, *mark.place)
-            change = Change(place, mark.text.format(SUMMARY))
-            yield Action(mark.title, (change,), fix=mark.suggested, field=SUMMARY)
+        action = action_at(document.instructions, document.analysis.file, start)
+        return () if action is None else (action,)
 
     def check_repository(
         self, document: Snapshot, seconds: float, since: float

@@ -219,7 +219,8 @@ class _Stack:
                 if when is None:
                     self._leave_out(path, why)
                 else:
-                    self._add(file, LoadedFile(path, when, why, rule.source, rule.read, sure))
+                    source, read = rule.source or self.client.source, rule.read or self.client.read
+                    self._add(file, LoadedFile(path, when, why, source, read, sure))
 
     def _anywhere(self, name: str, *places: str) -> str:
         """A file of that name in these folders, by default those above."""

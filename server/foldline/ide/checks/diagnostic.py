@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -10,16 +11,17 @@ from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.syntax import String
 from foldline.ide.analysis.values import Text
+from foldline.ide.checks.codes import Severity
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from foldline.ide.analysis.placeholders import Placeholder
     from foldline.ide.analysis.source_map import MappedText
     from foldline.ide.analysis.syntax import Node
     from foldline.ide.analysis.values import Argument
-    from foldline.ide.checks.codes import Code, Severity
+    from foldline.ide.checks.codes import Code
 
 
 # Locations are computed on demand: the diagnostics of a statement stay valid while typing elsewhere
@@ -91,9 +93,13 @@ class Diagnostic:
     unnecessary: bool = False
 
 
-def in_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Return diagnostics in the order of their text."""
-    return tuple(sorted(diagnostics, key=lambda one: (one.place, one.code)))
+def as_wanted(
+    diagnostics: Iterable[Diagnostic], severities: Mapping[Code, Severity]
+) -> tuple[Diagnostic, ...]:
+    """Return diagnostics in the order of their text, with a project's severities."""
+    wanted = (replace(one, severity=severities.get(one.code, one.severity)) for one in diagnostics)
+    shown = (one for one in wanted if one.severity is not Severity.OFF)
+    return tuple(sorted(shown, key=lambda one: (one.place, one.code)))
 
 
 def at_node(node: Node) -> LazyLocation:

@@ -10,7 +10,7 @@ from foldline.ide.analysis.placeholders import texts_of
 from foldline.ide.analysis.values import kept
 from foldline.ide.checks.calls import check_assignments, check_calls
 from foldline.ide.checks.codes import Code, Severity, default_severity
-from foldline.ide.checks.diagnostic import Diagnostic, LazyDiagnostic, Related, in_order
+from foldline.ide.checks.diagnostic import Diagnostic, LazyDiagnostic, Related
 from foldline.ide.checks.sections import (
     check_overrides,
     check_section,
@@ -84,7 +84,7 @@ def diagnostics(
                 silencer.silences(lazy.code, span)
         unused = silencer.unused(levels, shown)
         shown += tuple(one for one in unused if not silencer.silences(one.code, one.place))
-    return in_order(shown)
+    return tuple(sorted(shown, key=lambda diagnostic: (diagnostic.place, diagnostic.code)))
 
 
 def _uses_damaged_names(facts: StatementFacts, analysis: ModuleAnalysis) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import starmap
 from pathlib import Path
 from typing import NamedTuple
 
 from foldline.ide.analysis.model import SourceSpan
-from foldline.ide.checks.codes import Code, Severity, default_severity
-from foldline.ide.checks.diagnostic import Diagnostic, Related, in_order
+from foldline.ide.checks.codes import Code, default_severity
+from foldline.ide.checks.diagnostic import Diagnostic, Related, as_wanted
 from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile, InstructionSection
 from foldline.ide.instructions.features import costs
@@ -27,21 +28,20 @@ class Finding(NamedTuple):
     place: tuple[int, int]
     same: tuple[int, int] | None = None
 
+    def diagnostic(self, file: str) -> Diagnostic:
+        """Return it as a diagnostic of a file."""
+        place, severity = SourceSpan(file, *self.place), default_severity(self.code)
+        first = "It is written here first."
+        related = (Related(SourceSpan(file, *self.same), first),) if self.same else ()
+        return Diagnostic(self.code, severity, self.message, place, related=related)
+
 
 def diagnostics(file: InstructionFile, path: Path, folder: Folder) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of a file in the order of its text, as the project wants them."""
     options, counter = folder.options(path), folder.counter(path)
-    reported: list[Diagnostic] = []
     budget = _over_budget(file, counter, options.token_budget)
-    every = (*(Finding(*one) for one in faults(file, path)), *budget)
-    for one in (*every, *_of_sections(file, counter)):
-        severity = options.severity.get(one.code, default_severity(one.code))
-        if severity is not Severity.OFF:
-            place, same = (SourceSpan(str(path), *span) for span in (one.place, one.same or (0, 0)))
-            related = (Related(same, "It is written here first."),) if one.same else ()
-            diagnostic = Diagnostic(one.code, severity, one.message, place, related=related)
-            reported.append(diagnostic)
-    return in_order(reported)
+    findings = (*starmap(Finding, faults(file, path)), *budget, *_of_sections(file, counter))
+    return as_wanted((one.diagnostic(str(path)) for one in findings), options.severity)
 
 
 def _over_budget(

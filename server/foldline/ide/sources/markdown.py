@@ -46,7 +46,6 @@ class MarkdownSource(PromptSource):
     """
 
     trust_needed = False
-    completes_in_parts = True
 
     @cached_property
     def file(self) -> InstructionFile:
@@ -159,10 +158,8 @@ class MarkdownSource(PromptSource):
         """Return the result of a query; it shares nothing with others, and takes no lock."""
         uri, path = self.document.uri, self.document.path
         opened, folder = self.workspace.document(uri), self.workspace.folder(path)
-        text = opened.text if opened else self.document.text
         try:
-            if text is None:
-                text = folder.access.file_backend.load(str(path)).text
+            text = opened.text if opened else folder.access.file_backend.load(str(path)).text
             source = replace(self, document=replace(self.document, text=text))
             snapshot = source.snapshot(opened)
         except (PathError, ParseRefusedError) as error:

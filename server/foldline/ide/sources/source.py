@@ -55,7 +55,6 @@ class PromptSource(ABC):
             without executing the document.
         trust_needed: Rendering it executes code of the workspace.
         is_module: It's Python, and has other things than prompts in it.
-        completes_in_parts: Names are completed a folder at a time, and up to a number.
     """
 
     workspace: Workspace
@@ -64,7 +63,6 @@ class PromptSource(ABC):
     name: str | None = None
     trust_needed: ClassVar[bool]
     is_module: ClassVar[bool] = False
-    completes_in_parts: ClassVar[bool] = False
 
     # The name of the prompt that is meant. The prompt as a view shows it: a block equal to one of
     # `known` is that object; from its source alone; with sections opened as a model does, None for

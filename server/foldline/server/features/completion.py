@@ -59,7 +59,8 @@ async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList
             )
             for item in chain(source.completions(snapshot, offset), *proposed)
         ]
-        return CompletionList(is_incomplete=source.completes_in_parts, items=items)
+        # Paths in Markdown are completed a folder at a time.
+        return CompletionList(is_incomplete=snapshot.instructions is not None, items=items)
 
     items = await with_snapshot(ls, params.text_document.uri, query)
     return items if items and items.items else None
