@@ -44,7 +44,7 @@ ADD = "uv add /path/to/foldline"
 
 _KEY = "it needs a provider's key"
 _SUITE = "it is the suite that types the pages, or a task of it"
-_SERVED = "it serves until it's ended; tests/agent/http runs it, and the files of the page"
+_SERVED = "it serves until it's ended; tests/plugins/remote runs it, and the files of the page"
 _NPM = "it needs npm's packages; tests/editors has them, and runs it"
 # Commands by their pages and beginnings, and why they aren't typed.
 NOT_TYPED = {
@@ -57,7 +57,7 @@ NOT_TYPED = {
     "docs/09-team.md": {
         "foldline mcp ": _SERVED,
         "OTEL_SERVICE_NAME=": _SERVED,
-        "pip install ": "it needs a collector; tests/agent/http/test_measures.py has the SDK",
+        "pip install ": "it needs a collector; tests/plugins/remote/test_measures.py has the SDK",
         "uv build ": _SERVED,
         "podman ": _SERVED,
     },

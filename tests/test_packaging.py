@@ -1,4 +1,4 @@
-"""The four ways in which a namespace package of three source roots goes wrong in silence."""
+"""The four ways in which a namespace package of four source roots goes wrong in silence."""
 
 import json
 import re
@@ -18,8 +18,9 @@ pytestmark = pytest.mark.real
 
 ROOT = Path(__file__).parent.parent
 NEEDED = "needs 'cattrs': install foldline[server]"
-SOURCE_ROOTS = ("server", "backends", "prompts")
-PACKAGES = ("server", "agent", "backends", "prompts")
+SOURCE_ROOTS = ("server", "backends", "prompts", "plugins")
+PLUGINS = ROOT / "plugins" / "foldline" / "plugins"
+PACKAGES = ("server", "agent", "backends", "ide", "plugins", "prompts")
 
 
 def test_no_init_file_hides_the_namespace() -> None:
@@ -84,6 +85,8 @@ def test_the_wheel_holds_every_package_with_its_marker(wheel: Path) -> None:
     page = {f"foldline/server/page/files/{name}" for name in (*SHOWN_FILES, "index.html")}
     assert page <= names
     assert any(name.endswith(".data/data/share/man/man1/foldline.1") for name in names)
+    folder = "foldline/plugins/instructions"
+    assert {f"{folder}/clients.toml", f"{folder}/fold_skill.md"} <= names
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +112,36 @@ def test_the_base_install_is_the_prompt_library_alone(base: Path) -> None:
     help_page = run(str(python.parent / "foldline"), "help")
     assert "Servers" in help_page
     assert run(str(python.parent / "foldline"), "--version").startswith("foldline ")
+
+
+def test_an_install_has_its_plugins_which_need_no_extra_to_be_asked(base: Path) -> None:
+    configuration = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    declared = configuration["project"]["entry-points"]["foldline.plugins"]
+    assert set(declared) == {folder.parent.name for folder in PLUGINS.glob("*/plugin.py")}
+    program = (
+        "from foldline.ide.plugins import installed, plugins\n"
+        "entries = {one.name: f'{one.module}:{one.kind}' for one in installed()}\n"
+        f"assert entries == {declared}, entries\n"
+        "verbs = {part.name for part in plugins().parts(lambda plugin: plugin.verbs)}\n"
+        "assert {'adopt', 'fold', 'runs', 'stack'} <= verbs, verbs\n"
+        "assert not plugins().problems\n"
+    )
+    done = run_python(base, program)
+    assert done.returncode == 0, done.stderr
+
+
+def test_stores_in_files_need_no_extra(base: Path) -> None:
+    program = (
+        "import sys\n"
+        "from foldline.plugins.stores import SQLiteEventStore, open_event_store\n"
+        "with open_event_store(':memory:') as store:\n"
+        "    assert isinstance(store, SQLiteEventStore)\n"
+        "    assert not store.events()\n"
+        "others = {'foldline.agent', 'foldline.backends', 'foldline.ide', 'foldline.server'}\n"
+        "assert not others & set(sys.modules)\n"
+    )
+    done = run_python(base, program)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("page", ["context.md", "language-servers.md"])

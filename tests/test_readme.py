@@ -34,7 +34,7 @@ def test_the_gains_are_those_of_the_tour() -> None:
 
 def test_every_path_of_the_architecture_exists() -> None:
     architecture = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    tops = "docs|tests|prompts|backends|server|editors|examples"
+    tops = "docs|tests|prompts|backends|server|plugins|editors|examples"
     paths = re.findall(rf"`((?:{tops})/[\w/.]*)`", architecture)
     assert paths
     for path in paths:

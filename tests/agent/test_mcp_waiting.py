@@ -11,7 +11,7 @@ import psutil
 import pytest
 from tests.backends.lsp.faulty import write_workspace
 
-from .http import replicas
+from ..plugins.remote import replicas
 from .mcp_process import SECONDS, call, connect
 
 Ask: TypeAlias = Callable[..., Coroutine[Any, Any, str]]

@@ -56,7 +56,8 @@ def made(seed: int) -> tuple[str, str]:
 def access(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmartFileAccess]:
     """Sixty files of this project, and made ones."""
     root = tmp_path_factory.mktemp("pages")
-    folders = ("backends", "server", "docs", "editors/vscode/src", "editors/neovim", ".github")
+    editors = ("editors/vscode/src", "editors/neovim")
+    folders = ("backends", "server", "plugins", "docs", *editors, ".github")
     known = [path for one in folders for kind in KINDS for path in (ROOT / one).rglob(kind)]
     for path in random.Random(1).sample(sorted(known), 60):
         copy = root / path.relative_to(ROOT)

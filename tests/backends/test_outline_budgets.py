@@ -59,9 +59,8 @@ def outline_of(path: str, source: str, query: str | None = None) -> FileOutline:
 @cache
 def real_files() -> tuple[Path, ...]:
     """Files of this project, of the standard library, and of Django if it's there."""
-    own = [
-        path for folder in ("backends", "server", "tests") for path in (ROOT / folder).rglob("*.py")
-    ]
+    folders = ("backends", "server", "plugins", "tests")
+    own = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
     found = own + list(standard_library().glob("*.py"))
     found += [*(django() / "django/db").rglob("*.py")]
     found += list((ROOT / "editors/vscode/src").rglob("*.ts"))

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from ..agent.http.balanced import NAME, Balanced, Certificates, balanced
-from ..agent.http.replicas import call
+from ..plugins.remote.balanced import NAME, Balanced, Certificates, balanced
+from ..plugins.remote.replicas import call
 from .measure_http import ROOT, Run, load, names
 from .measurement import Measurement
 

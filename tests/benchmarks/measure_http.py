@@ -28,9 +28,9 @@ import httpx2
 
 from foldline.backends.lsp.lifecycle import tree_memory
 
-from ..agent.http.balanced import NAME, Balanced, balanced
-from ..agent.http.replicas import call, result
 from ..agent.mcp_process import connect
+from ..plugins.remote.balanced import NAME, Balanced, balanced
+from ..plugins.remote.replicas import call, result
 from .measurement import Measurement
 
 if TYPE_CHECKING:

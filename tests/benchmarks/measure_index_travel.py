@@ -25,10 +25,10 @@ from typing import Any
 
 import httpx2
 import psutil
-from tests.agent.http.replicas import call, result, serving
 from tests.backends.corpora import django
 from tests.benchmarks.bench_start import PROGRAMS
 from tests.benchmarks.measurement import children_seconds
+from tests.plugins.remote.replicas import call, result, serving
 
 from foldline.backends import LocalFileBackend, WorkspaceIndex
 from foldline.backends.index.artefact import write_artefact

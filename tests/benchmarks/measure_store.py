@@ -33,7 +33,7 @@ from foldline.prompts.disclosure.disclosure import OpenSectionsParams
 from foldline.prompts.runtime import Event, ModelAnswered, PromptExecuted, TokenUsage, ToolInvoked
 
 from ..conftest import _on_path
-from ..stores.postgres_server import PostgresServer, running_server
+from ..plugins.stores.postgres_server import PostgresServer, running_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

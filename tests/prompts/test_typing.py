@@ -1,5 +1,6 @@
 """The types that the library promises, as mypy, ty and basedpyright see them."""
 
+import json
 import runpy
 import subprocess
 import sys
@@ -55,8 +56,9 @@ CHECKERS = {
 
 
 def check(checker: str, path: Path, cache: Path) -> subprocess.CompletedProcess[str]:
+    paths = [str(ROOT / "prompts"), str(ROOT / "plugins")]
     (cache / "pyrightconfig.json").write_text(
-        f'{{"extraPaths": ["{(ROOT / "prompts").as_posix()}"], "typeCheckingMode": "strict"}}'
+        json.dumps({"extraPaths": paths, "typeCheckingMode": "strict"})
     )
     name, *arguments = [argument.format(cache=cache) for argument in CHECKERS[checker]]
     return subprocess.run(

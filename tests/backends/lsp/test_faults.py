@@ -285,7 +285,8 @@ sys.stdin.read()
 @pytest.mark.parametrize("end", ["killed", "left"])
 def test_no_server_outlives_its_owner(way: str, end: str, tmp_path: Path) -> None:
     root = Path(__file__).parents[3]
-    paths = [str(root), *(str(root / folder) for folder in ("backends", "prompts", "server"))]
+    roots = ("backends", "prompts", "server", "plugins")
+    paths = [str(root), *(str(root / folder) for folder in roots)]
     owner = subprocess.Popen(
         [sys.executable, "-c", OWNER, str(tmp_path), way],
         stdin=subprocess.PIPE,

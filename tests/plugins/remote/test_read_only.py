@@ -14,8 +14,8 @@ from foldline.agent.mcp.server import AgentServer
 from foldline.agent.mcp.stdio import Options
 from foldline.ide.prompts.actions import ACTIONS
 
+from ...agent.mcp_process import EXAMPLE
 from ...security.canaries import plant
-from ..mcp_process import EXAMPLE
 from .replicas import ask, call, result, serving
 
 if TYPE_CHECKING:

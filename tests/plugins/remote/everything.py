@@ -1,6 +1,6 @@
 """A server with the tools, prompts and resources that the conformance suite asks for.
 
-    python -m tests.agent.http.everything
+    python -m tests.plugins.remote.everything
 
 It stands on the app that `foldline mcp --http` serves, with streams.
 """

@@ -10,7 +10,7 @@ from foldline.agent.cli import main
 from foldline.agent.mcp.stdio import Options
 from foldline.plugins.remote.options import SECRET, HttpOptions, read_http_options
 
-from ..mcp_process import EXAMPLE
+from ...agent.mcp_process import EXAMPLE
 from .replicas import SECRET as GOOD
 
 HERE = ("--root", str(EXAMPLE))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp_types.version import LATEST_MODERN_VERSION
 
-from ..mcp_process import EXAMPLE, SECONDS, command
+from ...agent.mcp_process import EXAMPLE, SECONDS, command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

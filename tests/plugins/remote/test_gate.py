@@ -23,7 +23,7 @@ from foldline.plugins.remote import gate
 from foldline.plugins.remote.measures import TOO_LATE
 from foldline.plugins.remote.serving import Connection, _serve
 
-from ..mcp_process import EXAMPLE
+from ...agent.mcp_process import EXAMPLE
 from .apps import BEHIND_A_PROXY, HEADER, OPTIONS, Served, foldline, one_tool, served
 from .replicas import ask, call, message, result
 

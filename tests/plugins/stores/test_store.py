@@ -22,7 +22,7 @@ from foldline.prompts.runtime import (
     evaluate_with_disclosure,
 )
 
-from ...stores.old_file import old_file
+from .old_file import old_file
 
 SUMMARY = SectionVisibility.SUMMARY
 TEMPLATE = PromptTemplate(

@@ -14,7 +14,7 @@ import pytest
 from foldline.agent.mcp import prompts
 from foldline.plugins.remote import signed
 
-from ..mcp_process import EXAMPLE
+from ...agent.mcp_process import EXAMPLE
 from .apps import BEHIND_A_PROXY, HEADER, OPTIONS, Served, foldline, one_tool, served
 from .replicas import SECRET, ask, message, result
 

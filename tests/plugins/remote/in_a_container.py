@@ -1,6 +1,6 @@
 """The image of docs/deploy/Containerfile, made and asked by the commands of docs/09-team.md.
 
-    uv run pytest -n 0 tests/agent/http/in_a_container.py
+    uv run pytest -n 0 tests/plugins/remote/in_a_container.py
 
 It needs podman and a registry, so that CI alone runs it: test_deploying.py runs the same steps
 without an engine.

@@ -61,7 +61,7 @@ pytestmark = pytest.mark.real
 
 NOW = datetime.now(UTC)
 WAIT = 60.0
-PAGE = Path(__file__).parents[2] / "docs" / "stores.md"
+PAGE = Path(__file__).parents[3] / "docs" / "stores.md"
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from foldline.plugins.remote.options import HttpOptions
 from foldline.plugins.remote.serving import Connection
 from foldline.server.http_server import EmbeddedServer
 
-from ..mcp_process import EXAMPLE
+from ...agent.mcp_process import EXAMPLE
 from .replicas import SECRET
 
 if TYPE_CHECKING:

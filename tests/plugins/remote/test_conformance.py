@@ -130,7 +130,7 @@ def test_the_server_passes_every_check_that_applies_to_it(revision: str, tmp_pat
 def test_a_server_with_the_tools_of_the_suite_passes_all_of_it(
     revision: str, beside: set[str], tmp_path: Path
 ) -> None:
-    with serving(program=("tests.agent.http.everything",)) as replica:
+    with serving(program=("tests.plugins.remote.everything",)) as replica:
         outcomes = run(replica.url, revision, tmp_path)
     failing = {name: outcome.why for name, outcome in outcomes.items() if outcome.failed}
     assert {name for name in failing if not name.startswith(NO_TASKS)} == beside, failing
