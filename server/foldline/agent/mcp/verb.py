@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     if options.deadline is not None and not 0 < options.deadline < MOST_SECONDS:
         raise Refused(f"--deadline {options.deadline:g}: more than 0 and less than {MOST_SECONDS}")
     for transport in _transports():
-        # Serving takes as long as it takes, so no plugin is waited for here.
+        # Here, not in `use`, which would leave it out after some seconds.
         module = plugins().use(transport, lambda module: module)
         if module is not None and module.serve(options):
             return end_process(0)
