@@ -97,7 +97,7 @@ _NETWORK = re.compile(r"(?:UV_(?!PROJECT)|SSL_|\w+_PROXY$)", re.IGNORECASE)
 _SECONDS = re.compile(r" in \d+\.\d\ds$", re.MULTILINE)
 _COMMENT = re.compile(r"\s+# .*\Z")
 _NEEDS_EXTRAS = re.compile(
-    r"^\s*(?:from|import) foldline\.(?:agent|backends|ide|server|prompts\.otel"
+    r"^\s*(?:from|import) foldline\.(?:agent|backends|ide|server|plugins\.stores\.otel"
     r"|prompts\.adapters\.(?:openai|anthropic))|^from pydantic ",
     re.MULTILINE,
 )
