@@ -59,7 +59,7 @@ ALLOWED = {
     ("ide/instructions/features.py", "read_text"): "the one function",
     ("plugins/instructions/fold_verb.py", "read_bytes"): "the one function",
     ("plugins/instructions/fold_verb.py", "read_text"): "the one function",
-    ("plugins/remote/options.py", "read_text"): "the one function",
+    ("plugins/remote/transport.py", "read_text"): "the one function",
     ("plugins/instructions/fold_verb.py", "SKILL.read_text"): "our own skill",
     ("agent/install/verb.py", "PLUGIN.read_text"): "our own plugin",
     ("ide/workspace.py", "modules.open"): "takes a buffer",

@@ -17,8 +17,8 @@ from foldline.agent.mcp.server import AgentServer
 from foldline.agent.mcp.stdio import Options
 from foldline.plugins.remote.app import create_app
 from foldline.plugins.remote.health import Health
-from foldline.plugins.remote.options import HttpOptions
 from foldline.plugins.remote.serving import Connection
+from foldline.plugins.remote.transport import HttpOptions
 from foldline.server.http_server import EmbeddedServer
 
 from ...agent.mcp_process import EXAMPLE

@@ -19,8 +19,8 @@ from mcp.shared.exceptions import MCPError
 
 from foldline.plugins.remote.app import create_app
 from foldline.plugins.remote.health import Health
-from foldline.plugins.remote.options import HttpOptions
 from foldline.plugins.remote.serving import Connection
+from foldline.plugins.remote.transport import HttpOptions
 from foldline.server.http_server import EmbeddedServer
 
 Context = ServerRequestContext[Any, Any]

@@ -8,7 +8,7 @@ import pytest
 
 from foldline.agent.cli import main
 from foldline.agent.mcp.stdio import Options
-from foldline.plugins.remote.options import SECRET, HttpOptions, read_http_options
+from foldline.plugins.remote.transport import SECRET, HttpOptions, read_http_options
 
 from ...agent.mcp_process import EXAMPLE
 from .replicas import SECRET as GOOD

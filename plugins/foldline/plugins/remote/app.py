@@ -9,11 +9,11 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.middleware.cors import CORSMiddleware
 
-from foldline.plugins.remote.gate import PATH, Gate
+from foldline.plugins.remote.gate import Gate
 from foldline.plugins.remote.health import Health
 from foldline.plugins.remote.measures import HttpMeasures, McpMeasures
-from foldline.plugins.remote.options import HttpOptions
 from foldline.plugins.remote.signed import seals
+from foldline.plugins.remote.transport import PATH, HttpOptions
 
 
 def create_app(

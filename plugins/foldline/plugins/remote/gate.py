@@ -6,27 +6,20 @@ import asyncio
 import ipaddress
 import json
 import logging
-import re
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import anyio
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foldline.agent.mcp.lines import Line, Refusal, parse
-from foldline.plugins.remote.health import ALIVE, READY
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from foldline.plugins.remote.health import Health
-    from foldline.plugins.remote.measures import HttpMeasures
-    from foldline.plugins.remote.options import HttpOptions
+from foldline.plugins.remote.health import ALIVE, READY, Health
+from foldline.plugins.remote.measures import IDENTITY, UNANSWERED, HttpMeasures
+from foldline.plugins.remote.transport import HOST, PATH, HttpOptions
 
 log = logging.getLogger(__name__)
 
-PATH = "/mcp"
 BODY_SECONDS = 10.0
 MAX_BODY_BYTES = 1 << 18
 MOST_DRAINED = 1 << 23
@@ -35,11 +28,6 @@ LONGEST_IDENTITY = 256
 UNREAD = (408, 413)
 """Statuses after which the rest of a body isn't waited for."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?")
-"""A host with or without its port, in lower case."""
-UNANSWERED = 499
-IDENTITY = "identity"
-"""The key of who asks in a request's state; absent where no proxy says it."""
 
 
 class Gate:

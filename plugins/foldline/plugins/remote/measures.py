@@ -34,7 +34,7 @@ from foldline.backends.base.waiting import LONG, PROMPTS, QUICK, WALKS
 from foldline.backends.errors import cut
 from foldline.backends.lsp.lifecycle import tree_memory
 from foldline.ide.workspace import Workspace
-from foldline.plugins.remote.gate import IDENTITY, PATH, UNANSWERED
+from foldline.plugins.remote.transport import PATH
 from foldline.version import VERSION
 
 log = logging.getLogger(__name__)
@@ -44,6 +44,9 @@ METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}
 OTHER = "_OTHER"
 """The value of the conventions for whatever isn't told apart."""
 MAX_IDENTITIES = 100
+UNANSWERED = 499
+IDENTITY = "identity"
+"""The key of who asks in a request's state; absent where no proxy says it."""
 # Of the codes that JSON-RPC leaves to servers.
 TOO_LATE = -32000
 

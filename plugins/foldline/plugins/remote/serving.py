@@ -17,10 +17,9 @@ from foldline.agent.mcp.stdio import Options
 from foldline.agent.refusals import Refused
 from foldline.backends.base.waiting import in_thread
 from foldline.plugins.remote.app import create_app
-from foldline.plugins.remote.gate import PATH
 from foldline.plugins.remote.health import Health
 from foldline.plugins.remote.measures import observe
-from foldline.plugins.remote.options import HttpOptions
+from foldline.plugins.remote.transport import PATH, HttpOptions
 from foldline.server.http_server import BoundedConnection, EmbeddedServer
 
 log = logging.getLogger(__name__)
