@@ -11,6 +11,7 @@ import importlib.util
 import json
 import os
 import threading
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,15 +27,13 @@ from foldline.prompts.runtime.events import (
     PromptStopped,
     ToolInvoked,
 )
+from foldline.prompts.runtime.response import TokenUsage
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import Span, SpanKind, TracerProvider
 
     from foldline.plugins.stores.postgres_store import PostgresEventStore
-    from foldline.prompts.runtime.response import TokenUsage
 
 __all__ = ["OpenTelemetryExporter", "observe_store"]
 

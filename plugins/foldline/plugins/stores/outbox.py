@@ -10,17 +10,14 @@ import sys
 import threading
 import time
 import uuid
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import BinaryIO
 
 from foldline.plugins.stores.records import EventRecord, numbers_of, stored_record
 from foldline.plugins.stores.sqlite_store import MIGRATIONS, SQLiteEventStore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-    from typing import BinaryIO
 
 LIMIT = 64 << 20
 """Bytes of events that wait: of sizes and keys alone, a hundred thousand events."""

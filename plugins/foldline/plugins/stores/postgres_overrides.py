@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from contextlib import contextmanager
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any
 
 from foldline.plugins.stores.postgres import Server
 from foldline.prompts.errors import StoreUnavailableError
 from foldline.prompts.forms.tags import LATEST
+from foldline.prompts.overrides.overrides import PromptOverride
 from foldline.prompts.overrides.overrides_store import (
     check_expected,
     check_texts,
@@ -16,15 +19,10 @@ from foldline.prompts.overrides.overrides_store import (
     read_override,
     text_of,
 )
+from foldline.prompts.template import PromptTemplate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import EllipsisType
-
     import psycopg
-
-    from foldline.prompts.overrides.overrides import PromptOverride
-    from foldline.prompts.template import PromptTemplate
 
 _log = logging.getLogger(__name__)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, LiteralString, TypeAlias
 
 import psycopg
 from psycopg import errors, sql
@@ -20,10 +21,6 @@ from foldline.plugins.stores.records import COLUMNS, EventRecord, record_of, tim
 from foldline.plugins.stores.store import EventStore
 from foldline.prompts.errors import StoreUnavailableError
 from foldline.prompts.runtime.events import Event, Listener
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import LiteralString
 
 VARIABLE = "FOLDLINE_SPOOL"
 TEXT_CHARACTERS = 200

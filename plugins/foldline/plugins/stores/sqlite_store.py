@@ -8,7 +8,9 @@ import os
 import sqlite3
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
 
 from foldline.plugins.stores.records import (
     COLUMNS,
@@ -21,10 +23,6 @@ from foldline.plugins.stores.records import (
 )
 from foldline.plugins.stores.store import EventStore
 from foldline.prompts.runtime.events import Event, Listener
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
 
 WAIT_SECONDS = 30.0
 # What is here stays as it is: a change is one more entry, which finds the data of earlier ones.

@@ -6,9 +6,10 @@ import json
 import os
 import re
 import tomllib
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypedDict
+from typing import Any, NamedTuple, Protocol, Self, TypedDict, Unpack
 from urllib.parse import urlsplit
 
 from foldline.links import resolved
@@ -19,14 +20,9 @@ from foldline.plugins.stores.records import (
     stored_name,
     time_of,
 )
+from foldline.prompts.bus import EventBus
 from foldline.prompts.files import read_text_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, Self, Unpack
-
-    from foldline.prompts.bus import EventBus
-    from foldline.prompts.runtime.events import Event
+from foldline.prompts.runtime.events import Event
 
 VARIABLE = "FOLDLINE_STORE"
 _PYPROJECT_BYTES = 2_000_000
