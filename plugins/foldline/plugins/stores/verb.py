@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
+from argparse import Namespace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from foldline.agent.exit_statuses import FOUND, NOTHING
 from foldline.agent.refusals import Refused
 from foldline.agent.targets import number_from
 from foldline.agent.terminal import json_text, show
+from foldline.agent.verbs import Verbs
 from foldline.backends.formatting.visible import visible
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from foldline.agent.verbs import Verbs
-    from foldline.plugins.stores import EventStore
+from foldline.plugins import stores
 
 DESCRIPTION = """\
 Reads and keeps the store of evaluations' events. `report` shows the openings of sections by day,
@@ -66,8 +63,7 @@ def run(options: Namespace) -> int:
     return FOUND
 
 
-def _opened(options: Namespace) -> EventStore:
-    from foldline.plugins.stores import open_event_store
+def _opened(options: Namespace) -> stores.EventStore:
     from foldline.plugins.stores.store import VARIABLE, is_server, project_store
 
     named = options.store or os.environ.get(VARIABLE)
@@ -79,29 +75,27 @@ def _opened(options: Namespace) -> EventStore:
         )
     if where and not is_server(where) and options.action != "push" and not Path(where).is_file():
         raise Refused(f"there is no file {visible(where)}")
-    return open_event_store(where)
+    return stores.open_event_store(where)
 
 
-def _push(store: EventStore, options: Namespace) -> int:
-    from foldline.plugins.stores import SQLiteEventStore
-
+def _push(store: stores.EventStore, options: Namespace) -> int:
     if options.file is None or not Path(options.file).is_file():
         raise Refused(f"`push` takes an SQLite file of events, not {options.file or 'nothing'}")
     pushed = after = 0
-    with SQLiteEventStore(options.file) as source:
+    with stores.SQLiteEventStore(options.file) as source:
         while batch := source.records(after=after):
             pushed += store.add_all([record for _, record in batch])
             after = batch[-1][0]
     return pushed
 
 
-def _prune(store: EventStore, options: Namespace) -> int:
+def _prune(store: stores.EventStore, options: Namespace) -> int:
     if options.days is None:
         raise Refused("`prune` takes --days N: how many days stay")
     return store.prune(before=_days_ago(options.days))
 
 
-def _migrate(store: EventStore, options: Namespace) -> int:
+def _migrate(store: stores.EventStore, options: Namespace) -> int:
     return store.migrate(days=min(options.days or AHEAD_DAYS, MOST_AHEAD_DAYS))
 
 
@@ -109,7 +103,7 @@ def _days_ago(days: int) -> datetime:
     return datetime.now(UTC) - timedelta(days=min(days, MOST_DAYS))
 
 
-def _report(store: EventStore, options: Namespace) -> int:
+def _report(store: stores.EventStore, options: Namespace) -> int:
     since = options.days and _days_ago(options.days)
     tables: dict[str, tuple[Any, ...]] = {
         "openings": store.openings_by_day(since=since),
