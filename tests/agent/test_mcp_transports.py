@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from foldline.agent.cli import main
-from foldline.agent.mcp import stdio, verb
-from foldline.ide import lifecycle, plugins
+from foldline.agent.mcp import verb
+from foldline.ide import plugins
 
 # Serves a client that leaves at once, and tells what was loaded.
 STDIO = """
@@ -71,8 +71,8 @@ def bring(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[dict[str, str]], plugins.Plugins]:
     """Have one plugin of another package, made of modules; starting standard input is printed."""
-    monkeypatch.setattr(lifecycle, "end_process", lambda status: status)
-    monkeypatch.setattr(stdio, "serve_stdio", lambda _: print("stdio"))
+    monkeypatch.setattr(verb, "end_process", lambda status: status)
+    monkeypatch.setattr(verb, "serve_stdio", lambda _: print("stdio"))
     monkeypatch.setattr(plugins, "SECONDS", 60)
     monkeypatch.syspath_prepend(tmp_path)
 

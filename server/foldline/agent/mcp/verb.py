@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from foldline.agent.verbs import add_log_level, prepare_server
-from foldline.ide.plugins import plugins
-
-if TYPE_CHECKING:
-    import argparse
-
-    from foldline.agent.verbs import Verbs
-    from foldline.ide.plugins import Part
+from foldline.agent.mcp.stdio import Options, serve_stdio
+from foldline.agent.refusals import Refused
+from foldline.agent.verbs import Verbs, add_log_level, prepare_server
+from foldline.ide.lifecycle import end_process
+from foldline.ide.plugins import Part, plugins
 
 MOST_SECONDS = 86_400
 DEADLINE = 10.0
@@ -54,11 +51,7 @@ def register(verbs: Verbs) -> None:
     parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> int:
-    from foldline.agent.mcp.stdio import Options, serve_stdio
-    from foldline.agent.refusals import Refused
-    from foldline.ide.lifecycle import end_process
-
+def run(options: Namespace) -> int:
     for root in options.root:
         if not root.is_dir():
             raise Refused(f"--root {root}: no such folder")
