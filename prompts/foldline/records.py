@@ -39,17 +39,17 @@ def record(
 
     def make(cls: type[Any]) -> type[Any]:
         namespace = cls.__dict__
-        decorate = dataclass(slots=slots, eq=False, repr=False, kw_only=kw_only)(cls)
+        decorated = dataclass(slots=slots, eq=False, repr=False, kw_only=kw_only)(cls)
         shared: dict[str, object] = {"__repr__": _repr}
         if eq:
-            compared = [one.name for one in fields(decorate) if one.compare]
+            compared = [one.name for one in fields(decorated) if one.compare]
             values = attrgetter(*compared) if compared else _nothing
             shared |= {"__eq__": _equality(values), "__hash__": lambda self: hash(values(self))}
         for name, method in shared.items():
             # A class that defines `__eq__` alone has None for the other.
             if namespace.get(name) is None:
-                setattr(decorate, name, method)
-        return decorate
+                setattr(decorated, name, method)
+        return decorated
 
     return make if cls is None else make(cls)
 

@@ -104,6 +104,7 @@ def object_of(arguments: object) -> Mapping[str, object]:
 
 def name_sent(name: str) -> str:
     """Return a call's name as providers take it back: a model may have made it up."""
+    # OpenAI accepts 64 characters of these.
     return re.sub(r"[^\w-]", "_", name, flags=re.ASCII)[:64] or "_"
 
 

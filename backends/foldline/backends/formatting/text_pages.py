@@ -1,4 +1,8 @@
-"""Lines of a file within a byte budget."""
+"""Lines of a file within a byte budget.
+
+A cursor has marks: checksums of the text above its line and of the text below. If only the text
+above has changed since, the line is found again by counting from the end.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
 
     from foldline.backends.files.base import FileBackend
 
-# The longest character takes as much.
+# Bytes of the longest character: a page has room for one.
 _SMALLEST = 4
 _CURSOR = re.compile(r"([0-9]{1,15})(?::([0-9]{1,15}))?(?:\.([a-z2-7]{9}))?\Z")
 _MOVED = "the text above has changed since the last page; this goes on where that ended"
@@ -127,6 +131,7 @@ def find_place(cursor: LineCursor, first: int, lines: Sequence[str]) -> tuple[in
     same = now[:4] == cursor.marks[:4] and (cursor.column == 1 or now == cursor.marks)
     if same or not cursor.marks:
         return index, ""
+    # The last `count` lines are those that were below.
     for count, below in enumerate(_checksums(lines[::-1])):
         if count and below == cursor.marks[4:]:
             return len(lines) - count, _MOVED

@@ -1,4 +1,9 @@
-"""Reads files for the index, and for answers that it isn't ready for: these go first."""
+"""Reads files for the index, and for answers that it isn't ready for: these go first.
+
+An answer clears `_may_build` before it reads. The thread that builds the index calls `make_way`
+between two files, and waits there until `_pause_end`; an answer moves that moment when its last
+file is read, as it still has to make something of them. Only `go_on` ends the pause earlier.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +24,13 @@ if TYPE_CHECKING:
     from foldline.backends.files.listing import FileStamp
     from foldline.backends.files.local import LocalFileBackend
 
-# When an answer is due that reads files, from the question and from the first of them: uses that
-# are missing are worse than a ranking of fewer files.
+# An answer reads until this long after its question, but at least for the second or third: uses
+# of a word that are missing are worse than a ranking of fewer files.
 _DUE_SECONDS = 0.7
 _LEAST_SECONDS = 0.3
 _WORDS_SECONDS = 0.6
-# How long nothing is built after a question read files: it makes its answer of them, and where it
-# was about a word, a language server takes all processors for its own first answer.
+# The pause after the last file: the answer is made of the files, and after a search for a word a
+# language server takes all processors for its own first answer.
 _PAUSE_SECONDS = 0.5
 _WORDS_PAUSE_SECONDS = 2.0
 # Files that an answer ranks without an index, and the terms of the question that they are found by.
@@ -48,12 +53,10 @@ class FileReader:
     def __init__(self, files: LocalFileBackend) -> None:
         self.refused: dict[str, FileStamp] = {}
         self._files = files
-        # One answer reads at a time. The build doesn't take this lock: it asks `make_way` between
-        # two files, and goes on when the answer is made or its time is up.
+        # One answer reads at a time; the build doesn't take this lock.
         self._answering = threading.Lock()
-        # Cleared while the building waits, at most until `_pause_end`.
-        self._free = threading.Event()
-        self._free.set()
+        self._may_build = threading.Event()
+        self._may_build.set()
         self._pause_end = 0.0
 
     def bytes_of(self, stamp: FileStamp) -> bytes:
@@ -85,15 +88,15 @@ class FileReader:
 
     def make_way(self) -> None:
         """Wait, before the next file of the index, while an answer is made."""
-        if self._free.is_set():
+        if self._may_build.is_set():
             return
-        while (left := self._pause_end - time.monotonic()) > 0 and not self._free.wait(left):
+        while (left := self._pause_end - time.monotonic()) > 0 and not self._may_build.wait(left):
             pass
-        self._free.set()
+        self._may_build.set()
 
     def go_on(self) -> None:
-        """Let nothing wait: an answer does, for the index."""
-        self._free.set()
+        """End the pause: an answer waits for the index itself."""
+        self._may_build.set()
 
     def find_word(
         self,
@@ -153,7 +156,7 @@ class FileReader:
         with self._answering:
             end = max(since + _DUE_SECONDS, time.monotonic() + least)
             self._pause_end = end
-            self._free.clear()
+            self._may_build.clear()
             for stamp in stamps:
                 if time.monotonic() > end:
                     break

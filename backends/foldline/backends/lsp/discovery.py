@@ -1,4 +1,4 @@
-"""The servers on this machine, the choice for a workspace, and its reasons."""
+"""The servers of the table that can run on this machine for a workspace, each with its reason."""
 
 from __future__ import annotations
 
@@ -46,22 +46,23 @@ class ServerCatalog:
     ) -> None:
         self._root = root
         self._trusted = trusted
-        self._given = tuple(servers) if servers is not None else None
-        self._found: dict[str, tuple[tuple[str, ...], str]] = {}
+        self._table = tuple(servers) if servers is not None else None
+        # Command and reason by the name of the server.
+        self._commands: dict[str, tuple[tuple[str, ...], str]] = {}
         self.look_again()
 
     def look_again(self) -> None:
         """Read the configuration again, and find the programs again when they are needed."""
         self.choice = read_configuration(self._root, trusted=self._trusted)
-        servers = self.choice.servers if self._given is None else self._given
+        servers = self.choice.servers if self._table is None else self._table
         if not self._trusted:
             empty = empty_folder(self._root)
             servers = tuple(confined(spec, empty) for spec in servers)
         self._servers = servers
-        self._found.clear()
+        self._commands.clear()
 
     def candidates(self, language: str, answer: Answer) -> list[tuple[ServerSpec, tuple[str, ...]]]:
-        """The usable servers for the language that answer this truly, the best first."""
+        """The usable servers for the language whose `answer` can be relied on, the best first."""
         return [
             (spec, command)
             for spec in self._servers
@@ -86,9 +87,9 @@ class ServerCatalog:
 
     def command(self, spec: ServerSpec) -> tuple[tuple[str, ...], str]:
         """The command of the server, and its reason; empty where it can't or mustn't be started."""
-        if spec.name not in self._found:
-            self._found[spec.name] = self._find(spec)
-        return self._found[spec.name]
+        if spec.name not in self._commands:
+            self._commands[spec.name] = self._find(spec)
+        return self._commands[spec.name]
 
     def report(self) -> list[FoundServer]:
         """Every server of the table, in the order in which they are tried."""

@@ -1,14 +1,20 @@
 """The languages, a row each; `table_parser` makes outlines by their tables.
 
-A table is a mapping from node types to rules. A rule names the kind of symbol, the way to its
-name, and the field that holds its body; node types that only wrap definitions are looked through.
-A step of the way is a field's name, `<type>` for a child of that type, or `field*` for that field
-followed as deep as it goes (the declarators of C); behind `:` is its type, or 1 for the first.
-`?a|b` stays where one of these words is.
+A table maps node types to rules. A rule is written `kind way body fallback: node types`: the kind
+of symbol, the way to its name, the field of its body, and the name of a symbol that has none. The
+way is `name` by default; the body is `body`, but variables and types have none. A `+` after the
+kind makes the parser search the body for symbols, as it does for classes; `-` is nothing.
 
-Rules are written a row for each kind: `kind way body fallback: node types`. What is left out is
-`name` and `body`, of variables and types no body, and no name where there is none; `-` is nothing,
-`.` stands between steps of a way, and a `+` after the kind opens the body of what isn't a class.
+A way is steps with dots between them:
+
+- `field`: the nodes in that field; `field:type` those of a type, `field:1` the first
+- `field*`: that field of that field, as deep as it goes (the declarators of C)
+- `<type>`: the children of that type; `<type>1` the first
+- `?a|b`: the node itself, if one of these words is in it
+- `&`: the labels of a block: `resource "a" "b"`
+- `*`: each argument of a call
+
+Node types in `through` only wrap definitions: the parser looks through them.
 """
 
 from __future__ import annotations
@@ -46,7 +52,7 @@ class LanguageTable:
     hash_comments: bool = False
     # Where the grammar has no field for the body, a signature ends with the last of these.
     signature_fields: tuple[str, ...] = ()
-    # What calls define, by the function's name: of a `name` of `*` each argument, else the first.
+    # What a call of a function defines, by its name: each argument if the way is `*`, or the first.
     calls: Mapping[str, Rule] = field(default_factory=dict)
     # The ways to parameters that are members, by the types of classes and constructors.
     members: Mapping[str, str] = field(default_factory=dict)
@@ -143,9 +149,9 @@ def _parsed(
     return LanguageInfo(name, *entry, tuple(interpreters.split()), table, document)
 
 
-# What calls define: each of their arguments, the first one, a test; or what they are given does.
+# A call defines each argument, its first, a test; or it only wraps the definitions it is given.
 _EACH, _FIRST = Rule(SymbolKind.VARIABLE, ("*",)), Rule(SymbolKind.VARIABLE)
-_TESTS, _GIVEN = Rule(SymbolKind.TEST, opens=True), Rule(SymbolKind.VARIABLE, (), "")
+_TESTS, _WRAPS = Rule(SymbolKind.TEST, opens=True), Rule(SymbolKind.VARIABLE, (), "")
 
 _C_ROWS = (
     "function declarator*: function_definition",
@@ -295,7 +301,7 @@ LANGUAGES = (
             **dict.fromkeys(("define_method", "alias_method", "task"), Rule(SymbolKind.FUNCTION)),
             **dict.fromkeys(("describe", "context", "feature", "shared_examples"), _TESTS),
             **dict.fromkeys(("it", "specify", "scenario", "test"), _TESTS),
-            **dict.fromkeys(("private", "protected", "public", "module_function"), _GIVEN),
+            **dict.fromkeys(("private", "protected", "public", "module_function"), _WRAPS),
             "namespace": Rule(SymbolKind.NAMESPACE, opens=True),
         },
         interpreters="ruby",
@@ -396,7 +402,7 @@ LANGUAGES = (
                 Rule(SymbolKind.FUNCTION),
             ),
             **dict.fromkeys(("type", "typep", "opaque"), Rule(SymbolKind.TYPE)),
-            **dict.fromkeys(("if", "for", "unless", "quote"), _GIVEN),
+            **dict.fromkeys(("if", "for", "unless", "quote"), _WRAPS),
             **dict.fromkeys(
                 ("defmodule", "defprotocol", "defimpl"), Rule(SymbolKind.NAMESPACE, opens=True)
             ),

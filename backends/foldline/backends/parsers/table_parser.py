@@ -1,4 +1,9 @@
-"""Outlines of languages that `language_tables` describes, by one walk for all of them."""
+"""Outlines of languages that `language_tables` describes, by one walk for all of them.
+
+The walk doesn't enter the bodies of functions, where most nodes are. In languages whose functions
+hold functions, a regular expression finds in the bytes where one may start, and the tree around
+that byte tells which function it is in.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +29,7 @@ _SEPARATORS = re.compile(r"::?|\\")
 _OPERATOR = re.compile(r"((?:.*::)?)\s*operator\b\s*(\(\s*\)|[^(]+)(?:\(.*)?")
 _BRACKETS = re.compile(rb"\[.*\]", re.DOTALL)
 _WORD = re.compile(rb"[^\W\d]\w*")
-# In lower case at first, as types aren't.
+# Starts in lower case, as types don't.
 _VARIABLE_NAME = re.compile(r"[a-z_]\w*")
 _MACRO = re.compile(rb"[A-Z][A-Z\d_]*\(")
 # A constructor's name has no `_`.
@@ -35,8 +40,9 @@ _LONGEST_NAME = 80
 _LONGEST_SIGNATURE = 300
 # Declarators nested deeper than this aren't searched for a name.
 _DEEPEST = 50
-# The definitions inside functions: the field of the name, and the kind.
+# The matches in a file that are looked at, and how far above a match its definition may be.
 _MOST_INNER, _NEAR = 2_000, 3
+# The definitions inside functions: the field of the name, and the kind.
 _INNER = {
     **dict.fromkeys(("var_spec", "function_item"), ("name", _FUNCTION)),
     "short_var_declaration": ("left", _FUNCTION),
@@ -120,6 +126,7 @@ class _Walk:
                 signature, word = f'{word} "{title}"', title
             elif not word.isidentifier():
                 continue
+            # The nearest function around it is its parent.
             around = node.parent
             for _ in range(_DEEPEST):
                 if around is None or around.id in self._functions:
@@ -134,7 +141,7 @@ class _Walk:
                 self._functions[node.id] = index
 
     def _add_macro(self, root: Node, match: re.Match[bytes]) -> bool:
-        """Add a macro that what another macro is given defines; False where there is none."""
+        """Add a `macro_rules!` in the unparsed tokens of another macro; False without one."""
         name = root.descendant_for_byte_range(match.end(), match.end() + 1)
         body = name and name.next_sibling
         is_macro = match[0].startswith(b"macro") and body is not None and body.type == "token_tree"
@@ -300,7 +307,7 @@ class _Walk:
         return bool(is_macro) or name in _STATEMENTS
 
     def _before_macro(self, name: Node) -> Node:
-        """The name, or what stands before it where the parse has a macro's."""
+        """The name; where a broken parse takes a macro for it, the variable before the macro."""
         broken = name.parent and name.parent.prev_sibling if self._text(name).isupper() else None
         if not broken or broken.type != "ERROR" or not broken.named_children:
             return name

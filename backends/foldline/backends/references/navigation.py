@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from foldline.backends.search.walks import Walks
 
 
-# A hover of an engine that doesn't know the type.
 # Code that no parser of names reads, by the language of its names.
 _GRAMMAR = re.compile(r"\.[yl](?:y|l|pp|xx|\+\+)?\Z")
 _UNREAD = {"c": _GRAMMAR, "cpp": _GRAMMAR, "python": re.compile(r"\.ipynb\Z")}
 _OVERLOAD = re.compile(r"typing(?:_extensions)?\.pyi? overload\Z")
+# A hover of an engine that doesn't know the type.
 _SAYS_NOTHING = re.compile(r"\s*(?:`{3}\w*)?\s*(?:unknown|any)?\s*(?:`{3})?\s*", re.IGNORECASE)
 
 

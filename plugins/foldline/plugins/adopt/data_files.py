@@ -172,14 +172,14 @@ def _of_value(
         return
     items: list[tuple[Any, Any]] = []
     if isinstance(value, dict):
-        items = [(_part(key, is_first=not path), inner) for key, inner in value.items()]
+        items = [(_key_part(key, is_first=not path), inner) for key, inner in value.items()]
     elif isinstance(value, list):
         items = [(f"[{index}]", inner) for index, inner in enumerate(value)]
     for key, inner in items:
         yield from _of_value(inner, f"{path}{key}", module, depth + 1, seen, lines=lines)
 
 
-def _part(key: Any, *, is_first: bool) -> str:
+def _key_part(key: Any, *, is_first: bool) -> str:
     """Return a key as a part of a name: `.key`, or `[a.key]` where that would be two keys."""
     if not str(key) or re.search(r"[.\[\]]", str(key)):
         return f"[{key}]"
@@ -204,7 +204,7 @@ def _messages(value: list[Any]) -> list[tuple[str, str]] | None:
 
 @dataclass(slots=True)
 class _Lines:
-    """Tells the lines of values in the order of a file, so that no part is read twice."""
+    """Finds the lines of values, asked for in their order: a search begins where the last ended."""
 
     text: str
     place: int = 0

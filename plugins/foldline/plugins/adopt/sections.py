@@ -1,4 +1,9 @@
-"""Splits nodes into sections: by headings, conditions and loops."""
+"""Splits nodes into sections: by headings, conditions and loops.
+
+Sections are whole lines. `_sections` gathers text and values in a body. A condition or a loop that
+fills whole lines ends the body, and is sections of its own; any other stays in the body as a
+remainder, code that fills in its text. `Splitter` then gives sections their fields, and nests them.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +68,7 @@ class Condition:
 
 Conditions: TypeAlias = tuple[Condition, ...]
 Edges: TypeAlias = tuple[bool, bool]
-"""A line begins before some nodes; a line ends after them."""
+"""True if a line begins before some nodes, and True if a line ends after them."""
 Body: TypeAlias = list[Text | Slot]
 
 
@@ -74,6 +79,7 @@ class Section:
     Attributes:
         nodes: What it shows.
         heading: The line of the source that is the section's heading; None without one.
+        level: Of its heading, 1 to 8; 9 without one, so that it goes below any heading.
         loop: The list that it shows, the text between two items, and that without any.
         text: The template.
         fields: The names of the fields in the template.
@@ -197,7 +203,7 @@ def _sections(nodes: Sequence[Node], conditions: Conditions, edges: Edges) -> li
     body: Body = []
 
     def closed(body: Body) -> tuple[Body, list[Section]]:
-        """Return a text and its sections; where none can show it, with the block above it."""
+        """Return a text and its sections; while none can show it, the block above becomes text."""
         while (by_text := _text_sections(body, conditions)) is None:
             if not done:
                 raise NotRepresentableError(INDENTED)
@@ -258,6 +264,7 @@ def _for_sections(node: For, conditions: Conditions, around: Edges) -> list[Sect
         else:
             parts = _with_remainder(parts, part, IN_ITEM)
     text, plain, shown = joined(parts), _stripped(node.otherwise), _stripped(parts)
+    # The line breaks around an item are what separates it from the next.
     rest = re.sub(r"\A(?:[ \t]*\n)*", "", text)
     breaks = (text[: len(text) - len(rest)] + rest[len(rest.rstrip()) :]).count("\n")
     if not (all(_edges(node.body, around)) and any(around) and breaks):

@@ -25,12 +25,17 @@ if TYPE_CHECKING:
 
 
 class KnownPieces:
-    """Pieces of code that is parsed again: those with the same text are reused."""
+    """Pieces of code that is parsed again: those with the same text are reused.
+
+    A reused piece moves, and the pieces in it move along: their anchors get a new parent and start.
+    So each is taken once, and none of which a part, or the piece around it, has been taken.
+    """
 
     def __init__(self, pieces: Iterable[Piece]) -> None:
         self._free: dict[tuple[str, int], deque[Piece]] = defaultdict(deque)
+        # Ids of anchors: of the pieces that were taken, and of those around them.
         self._taken: set[int] = set()
-        self._robbed: set[int] = set()
+        self._incomplete: set[int] = set()
         waiting = [*pieces]
         for piece in waiting:
             self._free[piece.anchor.text, piece.anchor.depth].append(piece)
@@ -41,15 +46,17 @@ class KnownPieces:
         free = self._free.get((text, depth))
         while free:
             piece = free.popleft()
-            if self._is_whole(piece.anchor):
-                self._robbed.update(map(id, _around(piece.anchor)))
+            if self._is_complete(piece.anchor):
+                self._incomplete.update(map(id, _around(piece.anchor)))
                 self._taken.add(id(piece.anchor))
                 return piece
         return None
 
-    def _is_whole(self, anchor: Anchor) -> bool:
+    def _is_complete(self, anchor: Anchor) -> bool:
         """Return True unless a piece in it or around it has been taken."""
-        return id(anchor) not in self._robbed and self._taken.isdisjoint(map(id, _around(anchor)))
+        return id(anchor) not in self._incomplete and self._taken.isdisjoint(
+            map(id, _around(anchor))
+        )
 
 
 def _around(anchor: Anchor) -> Iterator[Anchor]:
@@ -75,6 +82,7 @@ def edited(code: Code, edit: Edit, text: str, parse: Parse) -> Code | None:
     are those of the statement before, `code`; `text` is the statement's now.
     """
     around = list(around_edit(code.pieces, edit))
+    # The innermost piece that still is one call is read again; those around it are copied.
     new: Piece | None = None
     while new is None:
         if not around:
@@ -168,12 +176,12 @@ class _Mover:
 
 def _contents(kind: type[Node]) -> tuple[str, ...]:
     """The attributes that make a node of a class, after its place."""
-    names_kept = _CONTENTS.get(kind)
-    if names_kept is None:
+    contents = _CONTENTS.get(kind)
+    if contents is None:
         derived = ("anchor", "start", "end", "mapped", "quoted")
         names = (item.name for item in fields(kind))
-        names_kept = _CONTENTS[kind] = tuple(name for name in names if name not in derived)
-    return names_kept
+        contents = _CONTENTS[kind] = tuple(name for name in names if name not in derived)
+    return contents
 
 
 _CONTENTS: dict[type[Node], tuple[str, ...]] = {}

@@ -71,8 +71,8 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
             actions += quick_fixes(ls, snapshot, start, end)
         if wants(CodeActionKind.QuickFix) or wants(CodeActionKind.RefactorRewrite):
             answers = plugins().ask(Plugin.actions, snapshot, start, end)
-            brought = [_brought(ls, snapshot, one) for answer in answers for one in answer]
-            actions += [action for action in brought if wants(action.kind or "")]
+            offered = [_plugin_action(ls, snapshot, one) for answer in answers for one in answer]
+            actions += [action for action in offered if wants(action.kind or "")]
         is_file = local_path(params.text_document.uri) is not None
         if not (snapshot.source.is_module and is_file and (wants(KIND) or wants(KIND_HERE))):
             return actions
@@ -88,7 +88,7 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
     return await with_snapshot(ls, params.text_document.uri, query) or []
 
 
-def _brought(ls: FoldlineServer, snapshot: LspSnapshot, action: Action) -> CodeAction:
+def _plugin_action(ls: FoldlineServer, snapshot: LspSnapshot, action: Action) -> CodeAction:
     """Return a plugin's action, with a field for what the user writes where editors have them."""
     kind = CodeActionKind.QuickFix if action.fix else CodeActionKind.RefactorRewrite
     command = edit = None
@@ -109,22 +109,23 @@ def _brought(ls: FoldlineServer, snapshot: LspSnapshot, action: Action) -> CodeA
 
 
 def _snippet(text: str, field: str) -> StringValue:
-    plain, shown = (re.sub(r"[\\$}]", r"\\\g<0>", part) for part in (text, field))
-    return StringValue(plain.replace(shown, f"${{1:{shown}}}", 1))
+    # In a snippet `$`, `}` and the backslash are syntax.
+    plain, placeholder = (re.sub(r"[\\$}]", r"\\\g<0>", part) for part in (text, field))
+    return StringValue(plain.replace(placeholder, f"${{1:{placeholder}}}", 1))
 
 
 def _offers(
     ls: FoldlineServer, snapshot: LspSnapshot, start: int, end: int
 ) -> Iterator[tuple[Command, bool]]:
-    """Yield commands, each with True if it concerns what is under the cursor."""
+    """Yield commands, each with True if it concerns the prompt or section under the cursor."""
     uri, file = snapshot.uri, snapshot.analysis.file
     supported = ls.core.settings.client_commands
     for prompt in _prompts_at(snapshot.analysis.module.prompts, file, start, end):
-        what = {"uri": uri, "name": prompt.name}
+        target = {"uri": uri, "name": prompt.name}
         touched = list(_at(prompt, file, start, end))
         here = bool(touched) or _touches(prompt.range, start, end)
         preview = _command(
-            f"Preview prompt {prompt.name}", CLIENT_PREVIEW, what, "prompt", supported
+            f"Preview prompt {prompt.name}", CLIENT_PREVIEW, target, "prompt", supported
         )
         yield preview, here
         opened = {
@@ -136,7 +137,7 @@ def _offers(
         for section in _summaries(touched) or _summaries(prompt.walk()):
             title = f"{section.number} {section.title}".strip() or section.key
             key = ".".join(section.path)
-            arguments = {**what, "section_keys": [key]}
+            arguments = {**target, "section_keys": [key]}
             shut = key not in opened
             verb, client = (
                 ("Open", CLIENT_OPEN_SECTION)
@@ -147,25 +148,25 @@ def _offers(
                 f"{verb} section {title} of {prompt.name}", client, arguments, "prompt", supported
             )
             yield command, here
-    for title, client_command, shown in (
+    for title, client_command, view in (
         ("Show the outline of this file", CLIENT_OUTLINE, "outline"),
         ("Show the tree of this workspace", None, "tree"),
         ("Show the status of foldline", None, "status"),
     ):
-        yield _command(title, client_command, {"uri": uri}, shown, supported), False
+        yield _command(title, client_command, {"uri": uri}, view, supported), False
 
 
 def _command(
     title: str,
     client_command: str | None,
     arguments: Mapping[str, object],
-    what: str,
-    known: Sequence[str],
+    view: str,
+    supported: Sequence[str],
 ) -> Command:
     """Return the client's own command if it has announced it, else the server's."""
-    if client_command is not None and client_command in known:
+    if client_command is not None and client_command in supported:
         return Command(title, client_command, arguments=[arguments])
-    return Command(title, show.COMMAND, arguments=[{**arguments, "what": what}])
+    return Command(title, show.COMMAND, arguments=[{**arguments, "what": view}])
 
 
 def _prompts_at(
