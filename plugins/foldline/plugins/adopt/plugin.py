@@ -23,7 +23,7 @@ class Adopt(Plugin):
 
     def actions(self, document: Snapshot, start: int, end: int) -> Iterator[Action]:
         """Yield the adoption of each text of a module under the cursor that can be a prompt."""
-        if not document.source.is_module:
+        if document.instructions is not None:
             return
         from foldline.plugins.adopt.find import candidates_at
 

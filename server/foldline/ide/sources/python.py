@@ -41,7 +41,6 @@ class PythonSource(PromptSource):
     """A module, and the prompt that one of its variables holds."""
 
     trust_needed = True
-    is_module = True
 
     async def name_of(self, ref: PromptRef) -> str | None:
         """Return the variable of the prompt that is called so, or `ns/key`.

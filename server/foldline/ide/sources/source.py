@@ -54,7 +54,6 @@ class PromptSource(ABC):
         name: The variable that holds the prompt, or the file's name; None if no prompt is found
             without executing the document.
         trust_needed: Rendering it executes code of the workspace.
-        is_module: It's Python, and has other things than prompts in it.
     """
 
     workspace: Workspace
@@ -62,7 +61,6 @@ class PromptSource(ABC):
     mode: RenderMode = RenderMode()
     name: str | None = None
     trust_needed: ClassVar[bool]
-    is_module: ClassVar[bool] = False
 
     # The name of the prompt that is meant. The prompt as a view shows it: a block equal to one of
     # `known` is that object; from its source alone; with sections opened as a model does, None for

@@ -74,7 +74,8 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
             offered = [_plugin_action(ls, snapshot, one) for answer in answers for one in answer]
             actions += [action for action in offered if wants(action.kind or "")]
         is_file = local_path(params.text_document.uri) is not None
-        if not (snapshot.source.is_module and is_file and (wants(KIND) or wants(KIND_HERE))):
+        is_code = snapshot.instructions is None
+        if not (is_code and is_file and (wants(KIND) or wants(KIND_HERE))):
             return actions
         for command, is_here in _offers(ls, snapshot, start, end):
             # A client that wants source actions gets all of them as such; one that wants all
