@@ -23,7 +23,7 @@ ALLOWED = {
     ("ide/plugins.py", "file.read_text"): "entry points of what is installed",
     ("backends/ranking/learned.py", "FILE.read_bytes"): "our own weights",
     ("agent/targets.py", "path.open"): "a file that it makes",
-    ("agent/preview.py", "out.open"): "a file that it makes",
+    ("agent/preview_run.py", "out.open"): "a file that it makes",
     ("server/page/saved.py", "(FILES / name).read_text"): "our own page",
     ("server/page/saved.py", "(FILES / 'saved.html').read_text"): "our own page",
     ("server/page/saved.py", "read_text"): "the one function",

@@ -12,16 +12,20 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foldline import ide
 from foldline.agent.cli import VERBS
 from foldline.agent.exit_statuses import FOUND, NOTHING, REFUSED
 from foldline.agent.refusals import Refused
 from foldline.agent.subjects import add_subject, subject_values
 from foldline.agent.targets import number_from
 from foldline.agent.terminal import is_styled, json_text, show, show_styled
+from foldline.backends.base.waiting import run
+from foldline.backends.errors import PathError
 from foldline.ide.operations import operations
 from foldline.ide.operations.arguments import LinesArguments
-from foldline.ide.operations.operation import Role
+from foldline.ide.operations.operation import Role, shortening
 from foldline.ide.operations.pages import ask
+from foldline.ide.operations.reading import read_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,15 +120,9 @@ def run_operation(operation: Operation[Any, Any], options: argparse.Namespace) -
     """Run the operation, print the result, and return the exit status."""
     # The process ends before garbage matters, and looking for it takes a tenth of the time.
     gc.disable()
-    from foldline.backends.base.waiting import run
-    from foldline.backends.errors import PathError
-    from foldline.ide.operations.reading import read_arguments
-    from foldline.ide.settings import Settings
-    from foldline.ide.workspace import AccessOptions, Workspace
-
-    workspace = Workspace(
-        Settings(trusted=getattr(options, "trust", False)),
-        AccessOptions(
+    workspace = ide.Workspace(
+        ide.Settings(trusted=getattr(options, "trust", False)),
+        ide.AccessOptions(
             language_servers=getattr(options, "seconds", 0) > 0,
             parse_in_workers=True,
             no_ignore=options.no_ignore,
@@ -180,8 +178,6 @@ def _data(
     result: object,
 ) -> object:
     """Return a result as JSON, with how a conversation may shorten it."""
-    from foldline.backends.base.waiting import run
-    from foldline.ide.operations.operation import shortening
     from foldline.ide.structuring import unstructure
 
     data: Any = unstructure(operation.data(result))

@@ -4,29 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from foldline.agent.watching import changed_files
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.reader import read_text
-from foldline.ide.prompts.action import Action, Change
+from foldline.ide.prompts.action import Action
 from foldline.ide.prompts.actions import PreviewPrompt
 from foldline.ide.prompts.perform import perform
-from foldline.ide.prompts.request import PromptRef, View
-from foldline.ide.render.render import Render
+from foldline.ide.prompts.request import PromptRef
 from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
-from foldline.records import record
-
-
-@record(kw_only=True)
-class CloseChapters(Change):
-    """Close every chapter of a preview."""
-
-    def changed(self, view: View, shown: Render) -> View:
-        return replace(view, chapters=frozenset(), action="close")
 
 
 async def open_preview(
@@ -47,8 +37,6 @@ async def open_preview(
 
 async def follow_files(workspace: Workspace, file: Path) -> None:
     """Take in files that change, until cancelled."""
-    from foldline.agent.watching import changed_files
-
     version = 1
     async for paths in changed_files(file, workspace.root_of(file)):
         # Deleted or replaced by what has no text: the last text stays.

@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import logging
 from functools import partial
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from foldline.agent.verbs import add_log_level, prepare_server
+from foldline.ide.garbage import loading
+from foldline.ide.lifecycle import end_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +44,6 @@ def run(options: argparse.Namespace) -> int:
     import lsprotocol
     import pygls
 
-    from foldline.ide.lifecycle import end_process
     from foldline.server import transport
 
     _ = lsprotocol, pygls
@@ -68,8 +70,6 @@ def _create_server() -> FoldlineServer:
 
 def _load() -> Callable[[], FoldlineServer]:
     """Load the server, and return what creates one."""
-    from foldline.ide.garbage import loading
-
     with loading():
         _load_types()
         from foldline.server.app import create_server
@@ -106,8 +106,6 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _is_loopback(host: str) -> bool:
-    from ipaddress import ip_address
-
     try:
         return ip_address(host).is_loopback
     except ValueError:

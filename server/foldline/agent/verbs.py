@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -28,9 +30,6 @@ def add_log_level(parser: ArgumentParser) -> None:
 
 def prepare_server(log_level: str) -> None:
     """Log to standard error, and let finished answers out while another thread computes."""
-    import logging
-    import sys
-
     # A thread with a finished answer waits at most this long for the interpreter.
     sys.setswitchinterval(0.001)
     logging.basicConfig(

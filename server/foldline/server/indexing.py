@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from lsprotocol.types import WorkDoneProgressBegin, WorkDoneProgressEnd, WorkDoneProgressReport
 from pygls.exceptions import JsonRpcException
 
 if TYPE_CHECKING:
@@ -79,12 +80,6 @@ class _Shown:
         self._changed.set()
 
     async def _show(self) -> None:
-        from lsprotocol.types import (
-            WorkDoneProgressBegin,
-            WorkDoneProgressEnd,
-            WorkDoneProgressReport,
-        )
-
         progress, token = self._ls.work_done_progress, str(uuid4())
         try:
             await progress.create_async(token)

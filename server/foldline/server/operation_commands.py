@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
+from foldline import backends
 from foldline.backends.base.reading import Between
+from foldline.backends.base.waiting import in_thread, run_async
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import ArgumentsError, NoDocument, NothingDefined, PathRefused
 from foldline.ide.operations.arguments import PositionArguments
@@ -69,9 +71,6 @@ class OperationCommand:
         Raises:
             IdeError, BackendError: The arguments are wrong, or the operation failed.
         """
-        # Loaded with the first query, not with the server.
-        from foldline.backends.base.waiting import in_thread, run_async
-
         if not isinstance(value, Mapping):
             raise ArgumentsError({self.name: "expected one JSON object"})
         values = dict(value)
@@ -91,10 +90,8 @@ class OperationCommand:
         return answer | await run_async(shortening(self.operation, access, arguments), threads)
 
     def _answer(self, result: object, arguments: Any) -> dict[str, object]:
-        from foldline.backends.models import FileText
-
         data = self.operation.data(result)
-        page = data if isinstance(data, FileText) else None
+        page = data if isinstance(data, backends.FileText) else None
         # Editors want the file's exact text; the line numbers are in `data`.
         text = page.text if page else self.operation.text(result, arguments)
         shown = unstructure(data)
@@ -120,8 +117,6 @@ class OperationCommand:
         position: PositionArgument | None,
     ) -> SmartFileAccess:
         """Fill in `values` from the editor's focus; returns the folder to run in."""
-        from foldline.backends import AsyncSmartFileAccess
-
         parameters = self.operation.parameters
         # The first argument of a role is the operation's subject.
         by_role = {role: argument for argument in reversed(parameters) for role in argument.roles}
@@ -141,7 +136,7 @@ class OperationCommand:
             if file:
                 values[file.name] = (path,) if file.kind is tuple else path
         if position is not None:
-            text = await AsyncSmartFileAccess(access).read_file(str(path))
+            text = await backends.AsyncSmartFileAccess(access).read_file(str(path))
             index = LineIndex.of(text, ls.documents.position_codec.encoding)
             line, column = index.line_and_column(position.line, position.character)
             values |= {"line": line, "column": column}
@@ -160,9 +155,7 @@ def _read_position(value: object) -> PositionArgument:
 
 
 async def _first_symbol(access: SmartFileAccess, path: str, argument: str) -> str:
-    from foldline.backends import AsyncSmartFileAccess
-
-    outline = await AsyncSmartFileAccess(access).get_outline(path)
+    outline = await backends.AsyncSmartFileAccess(access).get_outline(path)
     for symbol in outline:
         return symbol.name
     raise NothingDefined(f"{visible(path)} defines nothing: give a `{argument}`", path=path)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import Diagnostic, DiagnosticSeverity, Position, Range
 
+from foldline.ide import checks
 from foldline.ide.errors import PathRefused
 from foldline.ide.uris import file_of, uri_of_file
 from foldline.records import record
@@ -93,11 +94,12 @@ async def problem_diagnostics(
 
     def query(snapshot: LspSnapshot) -> list[Range | None]:
         from foldline.ide.analysis.section_tree import span_of
-        from foldline.ide.checks.codes import Severity
         from foldline.server.diagnostic_items import found_in
 
         analysis = snapshot.analysis
-        errors = [one.place for one in found_in(ls, snapshot) if one.severity is Severity.ERROR]
+        errors = [
+            one.place for one in found_in(ls, snapshot) if one.severity is checks.Severity.ERROR
+        ]
         nodes = [one.node for one in analysis.sections] + [one.node for one in analysis.templates]
         calls = [call for call in map(span_of, nodes) if call.file == analysis.file]
         around = [call for call in calls if any(call.span.holds(one.start) for one in errors)]

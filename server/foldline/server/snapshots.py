@@ -5,6 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
+from lsprotocol.types import (
+    Location,
+    Position,
+    PositionEncodingKind,
+    Range,
+    TextEdit,
+    WorkspaceEdit,
+)
+
 from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.render import render
 from foldline.ide.snapshot import OpenDocument, Snapshot
@@ -14,14 +23,6 @@ from foldline.server.convert import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-
-    from lsprotocol.types import (
-        Location,
-        Position,
-        PositionEncodingKind,
-        Range,
-        WorkspaceEdit,
-    )
 
     from foldline.ide.analysis.model import SourceSpan, Span
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
@@ -77,8 +78,6 @@ class LspSnapshot(Snapshot):
 
     def location(self, place: SourceSpan) -> Location | None:
         """A place in any file of the project; None where that file can't be read."""
-        from lsprotocol.types import Location
-
         if place.file == self.analysis.file:
             return Location(self.uri, self.range(place))
         text = self.project.text(place.file)
@@ -89,8 +88,6 @@ class LspSnapshot(Snapshot):
 
     def edit(self, changes: Iterable[Change]) -> WorkspaceEdit:
         """Changes of source, by document."""
-        from lsprotocol.types import TextEdit, WorkspaceEdit
-
         edits: dict[str, list[TextEdit]] = {}
         for change in changes:
             location = self.location(change.place)

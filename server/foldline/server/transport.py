@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sys
 import threading
@@ -40,9 +41,7 @@ def serve_stdio(create_server: Callable[[], FoldlineServer]) -> int:
     stdin, stdout = claim_standard_streams()
     exit_with_parent()
     server = create_server()
-
-    import asyncio
-
+    # It stands on the types that have just been loaded.
     from pygls.io_ import StdoutWriter
 
     with closing(QueuedWriter(stdout)) as writer:
@@ -77,8 +76,6 @@ def read_message(stream: BinaryIO) -> bytes | None:
 
 async def _messages(stdin: BinaryIO, pool: ThreadPoolExecutor) -> AsyncIterator[bytes]:
     """Yield the client's messages; a thread waits for each."""
-    import asyncio
-
     loop = asyncio.get_running_loop()
     while (message := await loop.run_in_executor(pool, read_message, stdin)) is not None:
         yield message
@@ -120,8 +117,6 @@ def _end_soon(status: Callable[[], int]) -> None:
 
 def serve_tcp(create_server: Callable[[], FoldlineServer], host: str, port: int) -> int:
     """Serve any number of clients over TCP, each with a server of its own, until interrupted."""
-    import asyncio
-
     try:
         asyncio.run(_listen(create_server, host, port))
     except KeyboardInterrupt:
@@ -130,8 +125,6 @@ def serve_tcp(create_server: Callable[[], FoldlineServer], host: str, port: int)
 
 
 async def _listen(create_server: Callable[[], FoldlineServer], host: str, port: int) -> None:
-    import asyncio
-
     async def serve(reader: StreamReader, writer: StreamWriter) -> None:
         try:
             await _serve(create_server(), _messages_of(reader), writer)

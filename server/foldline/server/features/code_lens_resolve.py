@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import CODE_LENS_RESOLVE, CodeLens, Command
 
+from foldline.ide import features
 from foldline.ide.structuring import structure
 from foldline.records import record
 from foldline.server.snapshots import with_snapshot
@@ -39,9 +40,7 @@ async def handle(ls: FoldlineServer, params: CodeLens) -> CodeLens:
     target = structure(params.data, Target)
 
     def query(snapshot: LspSnapshot) -> LensTitle:
-        from foldline.ide.features.hover import title
-
-        return title(snapshot.analysis, snapshot.counter, target.name, target.section_key)
+        return features.title(snapshot.analysis, snapshot.counter, target.name, target.section_key)
 
     shown = await with_snapshot(ls, target.uri, query)
     return CodeLens(params.range, command_of(target, shown), params.data)

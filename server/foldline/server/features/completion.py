@@ -14,6 +14,7 @@ from lsprotocol.types import (
     TextEdit,
 )
 
+from foldline.ide import features
 from foldline.ide.plugins import Plugin, plugins
 from foldline.server.markup import completion_markup
 from foldline.server.snapshots import with_snapshot
@@ -31,17 +32,16 @@ OPTIONS = CompletionOptions(trigger_characters=["$", "{", '"', "'", ".", "[", "`
 
 async def handle(ls: FoldlineServer, params: CompletionParams) -> CompletionList | None:
     def query(snapshot: LspSnapshot) -> CompletionList:
-        from foldline.ide.features.completion import CompletionKind
-
+        kind = features.CompletionKind
         kinds = {
-            CompletionKind.FIELD: CompletionItemKind.Field,
-            CompletionKind.SECTION: CompletionItemKind.Reference,
-            CompletionKind.CHAPTER: CompletionItemKind.Reference,
-            CompletionKind.PARAMS: CompletionItemKind.Class,
-            CompletionKind.FORM: CompletionItemKind.Function,
-            CompletionKind.FILE: CompletionItemKind.File,
-            CompletionKind.FOLDER: CompletionItemKind.Folder,
-            CompletionKind.NAME: CompletionItemKind.Function,
+            kind.FIELD: CompletionItemKind.Field,
+            kind.SECTION: CompletionItemKind.Reference,
+            kind.CHAPTER: CompletionItemKind.Reference,
+            kind.PARAMS: CompletionItemKind.Class,
+            kind.FORM: CompletionItemKind.Function,
+            kind.FILE: CompletionItemKind.File,
+            kind.FOLDER: CompletionItemKind.Folder,
+            kind.NAME: CompletionItemKind.Function,
         }
         source, offset = snapshot.source, snapshot.offset(params.position)
         proposed = plugins().ask(Plugin.completions, snapshot, offset)

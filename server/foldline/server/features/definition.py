@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import TEXT_DOCUMENT_DEFINITION, Location
 
 from foldline.backends.base.waiting import in_thread
+from foldline.ide import features
 from foldline.ide.uris import uri_of
 from foldline.server.convert import LineIndex
 from foldline.server.links import links_in
@@ -26,9 +27,7 @@ OPTIONS = None
 
 async def handle(ls: FoldlineServer, params: DefinitionParams) -> list[Location] | Location | None:
     def query(snapshot: LspSnapshot) -> list[Location]:
-        from foldline.ide.features.keys import definitions
-
-        places = definitions(snapshot.analysis, snapshot.offset(params.position))
+        places = features.definitions(snapshot.analysis, snapshot.offset(params.position))
         return snapshot.locations(places)
 
     uri = params.text_document.uri

@@ -10,6 +10,7 @@ from lsprotocol.types import (
     DocumentHighlightKind,
 )
 
+from foldline.ide import features
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -26,17 +27,15 @@ async def handle(
     ls: FoldlineServer, params: DocumentHighlightParams
 ) -> list[DocumentHighlight] | None:
     def query(snapshot: LspSnapshot) -> list[DocumentHighlight]:
-        from foldline.ide.features.field_references import Role, highlights
-
         kinds = {
-            Role.DECLARATION: DocumentHighlightKind.Write,
-            Role.WRITE: DocumentHighlightKind.Write,
-            Role.READ: DocumentHighlightKind.Read,
-            Role.PLACEHOLDER: DocumentHighlightKind.Read,
+            features.Role.DECLARATION: DocumentHighlightKind.Write,
+            features.Role.WRITE: DocumentHighlightKind.Write,
+            features.Role.READ: DocumentHighlightKind.Read,
+            features.Role.PLACEHOLDER: DocumentHighlightKind.Read,
         }
         return [
             DocumentHighlight(snapshot.range(use.place), kinds[use.role])
-            for use in highlights(snapshot.analysis, snapshot.offset(params.position))
+            for use in features.highlights(snapshot.analysis, snapshot.offset(params.position))
         ]
 
     return await with_snapshot(ls, params.text_document.uri, query) or None

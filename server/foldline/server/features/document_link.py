@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import TEXT_DOCUMENT_DOCUMENT_LINK, DocumentLink, DocumentLinkOptions
 
+from foldline.ide import features
 from foldline.ide.uris import uri_of
 from foldline.server.links import links_in
 from foldline.server.snapshots import with_snapshot
@@ -23,14 +24,12 @@ OPTIONS = DocumentLinkOptions(resolve_provider=False)
 
 async def handle(ls: FoldlineServer, params: DocumentLinkParams) -> list[DocumentLink] | None:
     def query(snapshot: LspSnapshot) -> list[DocumentLink]:
-        from foldline.ide.features.structure import links
-
         return [
             DocumentLink(
                 snapshot.range(link.span),
                 target=link.target if "://" in link.target else Path(link.target).as_uri(),
             )
-            for link in links(snapshot.analysis)
+            for link in features.links(snapshot.analysis)
         ]
 
     uri = params.text_document.uri

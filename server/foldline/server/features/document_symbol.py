@@ -13,6 +13,7 @@ from lsprotocol.types import (
     SymbolKind,
 )
 
+from foldline.ide import features
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -44,9 +45,7 @@ async def handle(
     hierarchical = options and options.hierarchical_document_symbol_support
 
     def query(snapshot: LspSnapshot) -> list[DocumentSymbol] | list[SymbolInformation]:
-        from foldline.ide.features.prompt_symbols import symbols
-
-        listed = symbols(snapshot.analysis)
+        listed = features.symbols(snapshot.analysis)
         if hierarchical:
             return [_symbol(snapshot, symbol) for symbol in listed]
         return list(_flat(snapshot, listed))

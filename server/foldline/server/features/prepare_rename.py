@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import TEXT_DOCUMENT_PREPARE_RENAME, PrepareRenamePlaceholder
 
+from foldline.ide import features
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -22,13 +23,11 @@ async def handle(
     ls: FoldlineServer, params: PrepareRenameParams
 ) -> PrepareRenamePlaceholder | None:
     def query(snapshot: LspSnapshot) -> PrepareRenamePlaceholder | None:
-        from foldline.ide.features.field_references import key_to_rename, target_at
-
         offset = snapshot.offset(params.position)
-        target = target_at(snapshot.analysis, offset)
+        target = features.target_at(snapshot.analysis, offset)
         if target is not None:
             return PrepareRenamePlaceholder(snapshot.range(target.place), target.field.id)
-        key = key_to_rename(snapshot.analysis, offset)
+        key = features.key_to_rename(snapshot.analysis, offset)
         return PrepareRenamePlaceholder(snapshot.range(key.place), key.text) if key else None
 
     return await with_snapshot(ls, params.text_document.uri, query)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import TEXT_DOCUMENT_REFERENCES, Location
 
+from foldline.ide import features
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -20,9 +21,7 @@ OPTIONS = None
 
 async def handle(ls: FoldlineServer, params: ReferenceParams) -> list[Location] | None:
     def query(snapshot: LspSnapshot) -> list[Location]:
-        from foldline.ide.features.field_references import references
-
-        places = references(
+        places = features.references(
             snapshot.project,
             snapshot.analysis,
             snapshot.offset(params.position),

@@ -12,6 +12,7 @@ from lsprotocol.types import (
     WorkspaceEdit,
 )
 
+from foldline.ide import features
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -28,12 +29,10 @@ async def handle(ls: FoldlineServer, params: RenameParams) -> WorkspaceEdit | No
     left: list[str] = []
 
     def query(snapshot: LspSnapshot) -> WorkspaceEdit | None:
-        from foldline.ide.features.field_references import rename, rename_key
-
         asked = snapshot.project, snapshot.analysis, snapshot.offset(params.position)
-        changes = rename(*asked, params.new_name)
+        changes = features.rename(*asked, params.new_name)
         if changes is None:
-            renamed = rename_key(*asked, params.new_name)
+            renamed = features.rename_key(*asked, params.new_name)
             changes, others = renamed or (None, ())
             left.extend(others)
         return snapshot.edit(changes) if changes is not None else None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import TEXT_DOCUMENT_SELECTION_RANGE, SelectionRange
 
+from foldline.ide import features
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -26,10 +27,8 @@ async def handle(ls: FoldlineServer, params: SelectionRangeParams) -> list[Selec
 
 
 def _around(snapshot: LspSnapshot, position: Position) -> SelectionRange:
-    from foldline.ide.features.structure import selection
-
     offset = snapshot.offset(position)
     around: SelectionRange | None = None
-    for span in reversed(selection(snapshot.analysis, offset)):
+    for span in reversed(features.selection(snapshot.analysis, offset)):
         around = SelectionRange(snapshot.range(span), around)
     return around if around is not None else SelectionRange(snapshot.index.range(offset, offset))

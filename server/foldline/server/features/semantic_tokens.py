@@ -10,6 +10,7 @@ from lsprotocol.types import (
     SemanticTokensLegend,
 )
 
+from foldline.ide import features
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -26,18 +27,16 @@ OPTIONS = SemanticTokensLegend(
 
 async def handle(ls: FoldlineServer, params: SemanticTokensParams) -> SemanticTokens | None:
     def query(snapshot: LspSnapshot) -> list[int]:
-        from foldline.ide.features.structure import TokenKind, semantic_tokens
-
         # Indices into the legend.
         types = {
-            TokenKind.PLACEHOLDER: (0, 0),
-            TokenKind.UNKNOWN: (0, 1),
-            TokenKind.ESCAPE: (1, 0),
-            TokenKind.KEY: (2, 0),
+            features.TokenKind.PLACEHOLDER: (0, 0),
+            features.TokenKind.UNKNOWN: (0, 1),
+            features.TokenKind.ESCAPE: (1, 0),
+            features.TokenKind.KEY: (2, 0),
         }
         data: list[int] = []
         line = column = 0
-        for token in semantic_tokens(snapshot.analysis):
+        for token in features.semantic_tokens(snapshot.analysis):
             position = snapshot.range(token.span)
             if position.start.line != line:
                 column = 0

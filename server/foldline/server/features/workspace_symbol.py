@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lsprotocol.types import WORKSPACE_SYMBOL, Location, WorkspaceSymbol, WorkspaceSymbolOptions
 
 from foldline.backends.base.waiting import PROMPTS, in_thread
+from foldline.ide import features
 from foldline.ide.uris import uri_of_file
 from foldline.server.features.document_symbol import kind_of
 from foldline.server.snapshots import query_snapshot
@@ -43,8 +44,6 @@ def _find(ls: FoldlineServer, folders: Iterable[Folder], query: str) -> list[Wor
     wanted = query.lower()
 
     def matches(snapshot: LspSnapshot) -> list[WorkspaceSymbol]:
-        from foldline.ide.features.prompt_symbols import symbols
-
         return [
             WorkspaceSymbol(
                 location=Location(snapshot.uri, snapshot.range(symbol.selection)),
@@ -52,7 +51,7 @@ def _find(ls: FoldlineServer, folders: Iterable[Folder], query: str) -> list[Wor
                 kind=kind_of(symbol),
                 container_name=container or None,
             )
-            for symbol, container in _all(symbols(snapshot.analysis))
+            for symbol, container in _all(features.symbols(snapshot.analysis))
             if _matches(wanted, f"{symbol.name} {symbol.detail}".lower())
         ]
 
