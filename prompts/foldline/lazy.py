@@ -24,7 +24,7 @@ def exports(
     Args:
         package: The package's name.
         names: The exported names by the module that defines them, relative to the package
-            (`".thread"` is a module beside it).
+            (`".thread"` is a module beside it). A module without names is exported itself.
     """
     modules = {name: module for module, exported in names.items() for name in exported}
 

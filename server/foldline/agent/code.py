@@ -178,9 +178,7 @@ def _data(
     result: object,
 ) -> object:
     """Return a result as JSON, with how a conversation may shorten it."""
-    from foldline.ide.structuring import unstructure
-
-    data: Any = unstructure(operation.data(result))
+    data: Any = ide.structuring.unstructure(operation.data(result))
     return data | run(shortening(operation, access, arguments))
 
 

@@ -7,9 +7,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foldline import backends
 from foldline.agent.exit_statuses import FOUND, NOTHING
 from foldline.agent.refusals import Refused
 from foldline.agent.terminal import json_text, show
+from foldline.backends.errors import PathError
 from foldline.backends.formatting.visible import visible
 from foldline.links import resolved
 
@@ -45,9 +47,6 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: Namespace) -> int:
-    from foldline.backends import LocalFileBackend, WorkspaceIndex
-    from foldline.backends.errors import PathError
-
     if options.where and options.action not in {"export", "import"}:
         raise Refused(f"`index {options.action}` takes no {options.where!r}", kind="usage")
     if options.action == "import" and not options.where:
@@ -58,7 +57,8 @@ def run(options: Namespace) -> int:
             kind="usage",
         )
     try:
-        with closing(WorkspaceIndex(LocalFileBackend(options.root), patience=None)) as index:
+        files = backends.LocalFileBackend(options.root)
+        with closing(backends.WorkspaceIndex(files, patience=None)) as index:
             result, text = _RUNS[options.action](index, options)
     except PathError as error:
         raise Refused(error.summary, kind="path") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from foldline import agent
 from foldline.agent.refusals import Refused
 from foldline.agent.terminal import show
 
@@ -59,14 +60,13 @@ def run(options: Namespace) -> int:
 
 def _show(name: str, tools: Sequence[str] | None) -> int:
     from foldline.agent import pipeline_prompts as own
-    from foldline.agent.instructions import agent_prompt
     from foldline.agent.reading_steps import ALL_TOOLS, mcp_instructions
 
     unknown = [tool for tool in tools or () if tool not in ALL_TOOLS]
     if unknown:
         raise Refused(f"there is no tool {unknown[0]!r}; there are {', '.join(ALL_TOOLS)}")
     if name == "agent":
-        show(agent_prompt(tools or ALL_TOOLS))
+        show(agent.agent_prompt(tools or ALL_TOOLS))
     elif name == "mcp":
         show(mcp_instructions(tools or ALL_TOOLS))
     else:

@@ -9,6 +9,14 @@ from pathlib import Path
 from foldline.backends.base.waiting import run_async
 from foldline.backends.formatting.budget import size_of
 from foldline.backends.formatting.parts import Code, Line, plain
+from foldline.ide.errors import REFUSALS
+from foldline.ide.operations import OPERATIONS
+from foldline.ide.prompts.actions import OpenSections, RenderPrompt, Summary
+from foldline.ide.prompts.perform import perform
+from foldline.ide.prompts.request import PromptRef, View
+from foldline.ide.render.renderer import STOP_SECONDS
+from foldline.ide.settings import Settings
+from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
 from foldline.records import record
 
@@ -57,11 +65,6 @@ async def run_tour(folder: Path) -> list[Shown]:
     Raises:
         TourError: A step failed.
     """
-    from foldline.ide.errors import REFUSALS
-    from foldline.ide.render.renderer import STOP_SECONDS
-    from foldline.ide.settings import Settings
-    from foldline.ide.workspace import Workspace
-
     workspace = Workspace.at(folder, settings=Settings(trusted=True))
     try:
         steps = await _prompt_steps(workspace, folder / "reviewer_prompt.py")
@@ -73,11 +76,6 @@ async def run_tour(folder: Path) -> list[Shown]:
 
 
 async def _prompt_steps(workspace: Workspace, file: Path) -> list[Shown]:
-    from foldline.ide.prompts.actions import OpenSections, RenderPrompt, Summary
-    from foldline.ide.prompts.perform import perform
-    from foldline.ide.prompts.request import PromptRef, View
-    from foldline.ide.uris import uri_of
-
     prompt = PromptRef(uri=uri_of(file))
     folded = await perform(workspace, prompt, RenderPrompt())
     closed = [block.key for block in folded.blocks if block.visibility == "SUMMARY"]
@@ -124,8 +122,6 @@ def _new_lines(before: str, after: str) -> Iterator[Line]:
 
 
 async def _code_steps(workspace: Workspace, folder: Path) -> list[Shown]:
-    from foldline.ide.operations import OPERATIONS
-
     operations = {operation.tool: operation for operation in OPERATIONS}
     files = sorted((folder / "auth").glob("*.py"))
     all_files = (sum(file.stat().st_size for file in files), f"the {len(files)} files of auth/")

@@ -17,9 +17,11 @@ __all__, __getattr__, __dir__ = exports(
     __name__,
     {
         "checks.run": ("diagnostics",),
+        "config": (),
         "features.completion": ("completions",),
         "features.hover": ("hover",),
         "features.field_references": ("rename",),
+        "folder": (),
         "prompts.action": ("Change", "Names", "Query"),
         "prompts.actions": (
             "Body",
@@ -42,7 +44,10 @@ __all__, __getattr__, __dir__ = exports(
         ),
         "prompts.perform": ("perform",),
         "prompts.request": ("PromptRef", "View"),
+        "resolve": (),
+        "scoped_context": (),
         "settings": ("Settings",),
+        "structuring": (),
         "workspace": ("AccessOptions", "Workspace"),
     },
 )

@@ -1,3 +1,8 @@
+from foldline.ide import config as config
+from foldline.ide import folder as folder
+from foldline.ide import resolve as resolve
+from foldline.ide import scoped_context as scoped_context
+from foldline.ide import structuring as structuring
 from foldline.ide.checks.run import diagnostics
 from foldline.ide.features.completion import completions
 from foldline.ide.features.field_references import rename

@@ -11,9 +11,11 @@ from threading import Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
+from foldline import backends, ide
 from foldline.backends.base.extras import require_code_packages
 from foldline.backends.base.waiting import PROMPTS, STATUS, in_thread
 from foldline.backends.formatting.visible import visible
+from foldline.ide import render as rendering
 from foldline.ide.errors import PathRefused, Untrusted
 from foldline.ide.settings import Settings
 from foldline.ide.snapshot import OpenDocument
@@ -140,9 +142,7 @@ class Workspace:
     @cached_property
     def renderer(self) -> Renderer:
         """Runs prompts in the user's interpreter."""
-        from foldline.ide.render.renderer import Renderer
-
-        return Renderer()
+        return rendering.Renderer()
 
     @cached_property
     def previews(self) -> Previews:
@@ -208,14 +208,11 @@ class Workspace:
 
     def folder(self, path: Path) -> Folder:
         """The workspace folder that holds `path`."""
-        # Loaded with the first query, not with the server.
-        from foldline.ide.folder import Folder
-
         root = self.root_of(path) if path.is_absolute() else self._nowhere()
         with self._lock:
             folder = self._folders.get(root)
             if folder is None:
-                folder = self._folders[root] = Folder(root, self.access, self.reach)
+                folder = self._folders[root] = ide.folder.Folder(root, self.access, self.reach)
                 folder.set_client_options(self._client_options)
             return folder
 
@@ -225,14 +222,13 @@ class Workspace:
 
     def access(self, root: Path) -> SmartFileAccess:
         """The files below `root`, open documents included."""
-        from foldline.backends import SmartFileAccess
         from foldline.backends.search.walks import WALK_SECONDS
 
         options = self._access_options
         with self._lock:
             access = self._access.get(root)
             if access is None:
-                access = self._access[root] = SmartFileAccess.for_workspace(
+                access = self._access[root] = backends.SmartFileAccess.for_workspace(
                     root,
                     overlays=self._overlays(root),
                     language_servers=options.language_servers,
@@ -255,9 +251,7 @@ class Workspace:
 
     def async_access(self, root: Path) -> AsyncSmartFileAccess:
         """The same for coroutines: a wait holds neither the event loop nor a thread."""
-        from foldline.backends import AsyncSmartFileAccess
-
-        return AsyncSmartFileAccess(self.access(root))
+        return backends.AsyncSmartFileAccess(self.access(root))
 
     # Documents
 
@@ -336,9 +330,7 @@ class Workspace:
 
     def set_client_options(self, values: object) -> tuple[str, ...]:
         """Let the client's options win over each project's; returns what is wrong in them."""
-        from foldline.ide.config import read_options
-
-        _, problems = read_options(values)
+        _, problems = ide.config.read_options(values)
         with self._lock:
             self._client_options = values
             self.version += 1
@@ -353,12 +345,11 @@ class Workspace:
 
         It may take as long as a parse: call it in a thread.
         """
-        from foldline.ide.resolve import source_kind
         from foldline.ide.sources.source import SourceDocument
 
         path = Path(file_of(uri))
         document = SourceDocument(uri, path, self.folder(path).root)
-        return source_kind(self, path)(self, document).with_snapshot(query)
+        return ide.resolve.source_kind(self, path)(self, document).with_snapshot(query)
 
     def without_prompts(self, uri: str) -> OpenDocument | None:
         """The open document, if it is Python that doesn't concern prompts; this loads no analysis.
@@ -452,9 +443,7 @@ class Workspace:
 
     async def server_status(self) -> list[ServerStatus]:
         """Return the status of the language servers used so far, of all folders; takes no lock."""
-        from foldline.backends import AsyncSmartFileAccess
-
-        accesses = [AsyncSmartFileAccess(access) for access in list(self._access.values())]
+        accesses = [backends.AsyncSmartFileAccess(access) for access in list(self._access.values())]
         return [status for access in accesses for status in await access.server_status()]
 
     def changed(self) -> None:

@@ -3,3 +3,7 @@
 `app.create_server` builds it; `transport` runs it over stdio or TCP. One module of `features`
 serves one LSP method, one module of `commands` serves one `foldline.server.*` command.
 """
+
+from foldline.lazy import exports
+
+__all__, __getattr__, __dir__ = exports(__name__, {"diagnostic_items": ()})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import Diagnostic, DiagnosticSeverity, Position, Range
 
+from foldline import server
 from foldline.ide import checks
 from foldline.ide.errors import PathRefused
 from foldline.ide.uris import file_of, uri_of_file
@@ -94,11 +95,12 @@ async def problem_diagnostics(
 
     def query(snapshot: LspSnapshot) -> list[Range | None]:
         from foldline.ide.analysis.section_tree import span_of
-        from foldline.server.diagnostic_items import found_in
 
         analysis = snapshot.analysis
         errors = [
-            one.place for one in found_in(ls, snapshot) if one.severity is checks.Severity.ERROR
+            one.place
+            for one in server.diagnostic_items.found_in(ls, snapshot)
+            if one.severity is checks.Severity.ERROR
         ]
         nodes = [one.node for one in analysis.sections] + [one.node for one in analysis.templates]
         calls = [call for call in map(span_of, nodes) if call.file == analysis.file]

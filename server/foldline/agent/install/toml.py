@@ -6,6 +6,10 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import InlineTable
+
 from foldline.agent.install.files import UnparsableError
 
 
@@ -27,9 +31,6 @@ def with_value(text: str, keys: Sequence[str], value: Mapping[str, object]) -> s
     Raises:
         UnparsableError: The text isn't TOML, or has no table there.
     """
-    import tomlkit
-    from tomlkit.items import InlineTable
-
     table, name = keys
     document = _document(text)
     servers: Any = document.get(table, {})
@@ -56,8 +57,6 @@ def without(text: str, keys: Sequence[str]) -> str:
     Raises:
         UnparsableError: As `with_value`.
     """
-    import tomlkit
-
     table, name = keys
     server = read(text).get(table, {}).get(name)
     if server is None:
@@ -74,16 +73,11 @@ def without(text: str, keys: Sequence[str]) -> str:
 
 def _appended(text: str, keys: Sequence[str], value: object) -> str:
     """Return the text with a table at its end, which `without` takes back to the byte."""
-    import tomlkit
-
     table, name = keys
     return text + "\n" * bool(text) + tomlkit.dumps({table: {name: value}})
 
 
 def _document(text: str) -> Any:
-    import tomlkit
-    from tomlkit.exceptions import TOMLKitError
-
     read(text)
     try:
         return tomlkit.parse(text)

@@ -7,9 +7,14 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
+from foldline.agent.install import jsonc
 from foldline.agent.install.clients import CLIENTS, NAME
+from foldline.agent.install.files import InstallError, UnparsableError, diff, read, replace
+from foldline.agent.targets import path_from_here
+from foldline.agent.terminal import show
 from foldline.links import resolved
 
 if TYPE_CHECKING:
@@ -56,10 +61,6 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: Namespace) -> int:
-    from foldline.agent.install.files import InstallError, diff, replace
-    from foldline.agent.targets import path_from_here
-    from foldline.agent.terminal import show
-
     if options.trust and options.project is None:
         raise InstallError("--trust would run the code of every folder: give --project, too")
     client = CLIENTS[options.client]
@@ -91,8 +92,6 @@ def run(options: Namespace) -> int:
 
 def _configuration(client: Client, root: Path | None, options: Namespace) -> Change:
     """Return how the client's configuration changes."""
-    from foldline.agent.install.files import InstallError, UnparsableError, read
-
     files = client.files(root)
     file = next((file for file in files if os.path.lexists(file)), files[-1])
     before = read(file, root)
@@ -109,8 +108,6 @@ def _configuration(client: Client, root: Path | None, options: Namespace) -> Cha
 
 def _plugin(client: Client, root: Path | None, options: Namespace) -> list[Change]:
     """Return how the plugin that folds changes, which is there or wanted."""
-    from foldline.agent.install.files import InstallError, read
-
     changes: list[Change] = []
     template = PLUGIN.read_text(encoding="utf-8")
     text = template.replace('["foldline"]', json.dumps(_program(options), ensure_ascii=False), 1)
@@ -123,15 +120,21 @@ def _plugin(client: Client, root: Path | None, options: Namespace) -> list[Chang
     return changes
 
 
+def _language(file: Path) -> ModuleType:
+    """Return what changes a file of this name."""
+    if file.suffix != ".toml":
+        return jsonc
+    from foldline.agent.install import toml
+
+    return toml
+
+
 def _changed(client: Client, file: Path, before: str, command: list[str] | None) -> str:
     """Return the new text of a file, which differs in foldline's entry alone.
 
     The file's name says the format. The entry runs `command`; None removes it.
     """
-    from foldline.agent.install import jsonc, toml
-    from foldline.agent.install.files import UnparsableError
-
-    language = toml if file.suffix == ".toml" else jsonc
+    language = _language(file)
     text = before.removeprefix("\ufeff")
     mark = before[: len(before) - len(text)]
     windows = 0 < text.count("\n") == text.count("\r\n")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from foldline.backends.errors import NoMatchError
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -71,8 +72,6 @@ def find_needs(folders: Folders, *, trusted: bool) -> Needs:
 
 def _folds_instructions(folder: Folder) -> bool:
     """Return whether an instruction file of the folder has a folded section."""
-    from foldline.backends.errors import NoMatchError
-
     try:
         matches = folder.access.grep(FOLD_LINE, "*.{md,mdc}")
     except NoMatchError:
@@ -85,8 +84,6 @@ def _folds_instructions(folder: Folder) -> bool:
 
 def prompt_paths(folder: Folder) -> list[str]:
     """Return the files that may have prompts."""
-    from foldline.backends.errors import NoMatchError
-
     # Unlike references, grep is complete while the index is being built.
     try:
         matches = folder.access.grep(PROMPT_WORD, "**/*.py")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from contextlib import closing
 from functools import partial
@@ -9,6 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec, module_from_spec
 from typing import TYPE_CHECKING, BinaryIO
 
+from foldline import ide
 from foldline.ide.garbage import loading
 from foldline.ide.lifecycle import exit_with_parent
 from foldline.ide.settings import Settings
@@ -53,12 +55,12 @@ class Options:
 
     def workspace(self) -> Workspace:
         """Return a new workspace with these options."""
-        from foldline.ide.workspace import AccessOptions, Workspace
-
         settings = Settings(
             trusted=self.trusted, interpreter=self.interpreter, render_deadline=self.deadline
         )
-        return Workspace(settings, AccessOptions(language_servers=True, parse_in_workers=True))
+        return ide.Workspace(
+            settings, ide.AccessOptions(language_servers=True, parse_in_workers=True)
+        )
 
 
 def serve_stdio(options: Options) -> None:
@@ -68,8 +70,6 @@ def serve_stdio(options: Options) -> None:
     stdin, stdout = claim_standard_streams()
     with closing(QueuedWriter(stdout)) as writer:
         with loading():
-            import asyncio
-
             defer_client()
             from foldline.agent.mcp.server import AgentServer
         asyncio.run(_serve(AgentServer(options), stdin, writer))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from foldline import ide
 from foldline.backends.base.reading import Between
 from foldline.backends.formatting.budget import CONTEXT_BUDGET, LARGEST_BUDGET, OUTLINE_BUDGET
 from foldline.ide.errors import ArgumentsError
@@ -47,19 +48,14 @@ class Arguments(Budgeted):
 
 
 async def run(access: SmartFileAccess, arguments: Arguments) -> ScopedContext:
-    # Loaded with the first query, not with the server.
-    from foldline.ide.scoped_context import AccessReader
-
-    return await run_across(AccessReader(access), arguments)
+    return await run_across(ide.scoped_context.AccessReader(access), arguments)
 
 
 async def run_across(reader: Reader, arguments: Arguments) -> ScopedContext:
-    from foldline.ide.scoped_context import context_for, gather
-
     sizes = _sizes(arguments)
     files, supporting = arguments.paths, arguments.supporting
     if arguments.query:
-        return await context_for(
+        return await ide.scoped_context.context_for(
             reader,
             arguments.query,
             files=files,
@@ -69,20 +65,17 @@ async def run_across(reader: Reader, arguments: Arguments) -> ScopedContext:
         )
     if not files and not supporting:
         raise ArgumentsError({"query": "give a question, or `paths` of files"})
-    return await gather(reader, files=files, supporting=supporting, sizes=sizes)
+    return await ide.scoped_context.gather(reader, files=files, supporting=supporting, sizes=sizes)
 
 
 def _sizes(arguments: Arguments) -> Sizes:
-    from foldline.ide.scoped_context import NO_LIMIT, Sizes
-
-    outline = OUTLINE_BUDGET if arguments.query else NO_LIMIT
-    return Sizes(total=arguments.budget or NO_LIMIT, outline=outline)
+    no_limit = ide.scoped_context.NO_LIMIT
+    outline = OUTLINE_BUDGET if arguments.query else no_limit
+    return ide.scoped_context.Sizes(total=arguments.budget or no_limit, outline=outline)
 
 
 def _format(context: ScopedContext, arguments: Arguments) -> Sequence[Line]:
-    from foldline.ide.scoped_context import pack
-
-    return pack(context, _sizes(arguments))[0]
+    return ide.scoped_context.pack(context, _sizes(arguments))[0]
 
 
 OPERATION = Operation(

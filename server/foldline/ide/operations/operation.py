@@ -26,6 +26,9 @@ from typing import (
 )
 
 from foldline.backends.base.reading import Between
+from foldline.backends.base.waiting import LONG, QUICK, Threads, coroutine_of
+from foldline.backends.formatting.budget import SUMMARY_BUDGET, cut_to_budget
+from foldline.backends.formatting.parts import Code, Line, plain
 from foldline.ide.operations.answer_sizes import SIZES
 from foldline.records import record
 
@@ -33,8 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
 
     from foldline.backends import SmartFileAccess
-    from foldline.backends.base.waiting import Threads
-    from foldline.backends.formatting.parts import Code, Line
     from foldline.backends.models import FileOutline
     from foldline.ide.scoped_context import Reader
 
@@ -173,21 +174,15 @@ class Operation(Generic[ArgumentsT, Result]):
 
         Pages are made to fit. One with a path that is longer than the budget may not, and is cut.
         """
-        from foldline.backends.formatting.budget import cut_to_budget
-
         return cut_to_budget(self.format(result, arguments), budget_of(arguments))
 
     def text(self, result: Result, arguments: ArgumentsT) -> str:
         """Return the same lines as a text."""
-        from foldline.backends.formatting.parts import plain
-
         return plain(self.lines(result, arguments))
 
     @property
     def threads(self) -> Threads:
         """The thread pool that runs it."""
-        from foldline.backends.base.waiting import LONG, QUICK
-
         return LONG if self.many else QUICK
 
     @property
@@ -230,7 +225,6 @@ def _argument(field: Field[Any], hint: object) -> Argument:
 
 def summary_text(outline: FileOutline | None) -> str | None:
     """Return an outline as the text that replaces a file's in a model's conversation."""
-    from foldline.backends.formatting.budget import SUMMARY_BUDGET
     from foldline.backends.text import format_outline
 
     return None if outline is None else format_outline(outline, SUMMARY_BUDGET)
@@ -261,9 +255,6 @@ def method_of_access(
 
 async def run_query(method: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
     """Call a method of `SmartFileAccess`; waiting for its result holds no thread."""
-    # Imported late: a command line that only prints help doesn't need it.
-    from foldline.backends.base.waiting import coroutine_of
-
     return await coroutine_of(method)(*args, **kwargs)
 
 

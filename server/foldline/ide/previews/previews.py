@@ -10,9 +10,11 @@ import asyncio
 import logging
 import time
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
+from foldline.ide import render as rendering
 from foldline.ide.errors import REFUSALS, IdeError, NoPreview, NoPrompt, Untrusted
 from foldline.ide.previews.pace import SHORTEST_REST
 from foldline.ide.previews.session import Preview
@@ -128,11 +130,8 @@ class Previews:
 
     async def provenance(self, preview: Preview, query: Callable[[Provenance], Result]) -> Result:
         """The result of a query on where the characters come from that a preview shows."""
-        from foldline.ide.render.provenance import Provenance
-
-        answer = await self.workspace.query(
-            preview.uri, lambda one: query(Provenance(self.workspace, preview.render, one))
-        )
+        provenance_in = partial(rendering.Provenance, self.workspace, preview.render)
+        answer = await self.workspace.query(preview.uri, lambda one: query(provenance_in(one)))
         if answer is None:
             raise NoPrompt(f"{preview.uri} can't be read")
         return answer

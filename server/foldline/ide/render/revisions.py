@@ -17,6 +17,7 @@ from foldline.backends.base.waiting import in_thread
 from foldline.backends.errors import PathError
 from foldline.backends.files.reader import read_bytes
 from foldline.backends.formatting.visible import is_text
+from foldline.ide.analysis.modules import imports_of
 from foldline.ide.errors import IdeError, RevisionError
 from foldline.ide.prompts.request import View
 from foldline.ide.render.diff import Side
@@ -177,8 +178,6 @@ class Tree:
         Raises:
             RevisionError: The revision does not hold it.
         """
-        from foldline.ide.analysis.modules import imports_of
-
         start = resolved(file).relative_to(self.top).as_posix()
         if start not in self.files:
             raise RevisionError(

@@ -6,6 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.near_names import near_names
+from foldline.ide import render as rendering
+from foldline.ide.analysis.model import Visibility
+from foldline.ide.analysis.values import with_chapters
 from foldline.ide.errors import NoPrompt, PromptRefused
 from foldline.ide.render.render import IfOpened
 from foldline.records import record
@@ -13,7 +16,6 @@ from foldline.records import record
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from foldline.ide.analysis.model import Visibility
     from foldline.ide.analysis.module_analysis import PromptFacts
     from foldline.ide.prompts.request import View
     from foldline.ide.render.render import Render
@@ -71,18 +73,15 @@ async def static_render(source: PromptSource, view: View) -> Render:
     """
 
     def query(snapshot: Snapshot, prompt: PromptFacts) -> Render:
-        from foldline.ide.analysis.values import with_chapters
-        from foldline.ide.render.static_request import costs_of, request_of
-
         wanted = _overrides(prompt, {**dict.fromkeys(view.opened, "FULL"), **view.overrides})
         value = with_chapters(prompt.value, view.chapters)
-        request = request_of(value, snapshot.analysis.evaluator, wanted)
+        request = rendering.request_of(value, snapshot.analysis.evaluator, wanted)
         render = _of_prompt(request.render, prompt, snapshot, source.document.version)
         located = {
             section.path: source.workspace.locate(snapshot, section.source)
             for section in prompt.described.walk()
         }
-        return costs_of(replace(request, render=render), snapshot.counter, located)
+        return rendering.costs_of(replace(request, render=render), snapshot.counter, located)
 
     return await query_prompt(source, query)
 
@@ -95,9 +94,7 @@ async def static_tokens(source: PromptSource) -> PromptTokens:
     """
 
     def query(snapshot: Snapshot, prompt: PromptFacts) -> PromptTokens:
-        from foldline.ide.render.static_request import costed
-
-        request = costed(prompt, snapshot.counter)
+        request = rendering.costed(prompt, snapshot.counter)
         render = _of_prompt(request.render, prompt, snapshot)
         return tokens_of(render, certain=request.exact)
 
@@ -174,8 +171,6 @@ def _no_prompt(name: str | None, names: Sequence[str] = ()) -> NoPrompt:
 def _overrides(
     prompt: PromptFacts, overrides: Mapping[str, str]
 ) -> dict[tuple[str, ...], Visibility]:
-    from foldline.ide.analysis.model import Visibility
-
     everything = prompt.described.walk()
     paths = {".".join(section.path): section.path for section in everything}
     visibilities: dict[tuple[str, ...], Visibility] = {}

@@ -9,13 +9,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from foldline.ide.analysis.model import Visibility
 from foldline.ide.analysis.module_analysis import PromptFacts
-from foldline.ide.analysis.static_render import SectionSource, StaticBlock
+from foldline.ide.analysis.static_lists import text_of_given, value_segment
+from foldline.ide.analysis.static_render import (
+    SectionSource,
+    StaticBlock,
+    places_of,
+    render_section,
+)
+from foldline.ide.analysis.values import EMPTY_RECORD, Dataclass, PromptValue, with_chapters
 from foldline.ide.errors import ToolRefused, Untrusted
 from foldline.ide.prompts.request import View
 from foldline.ide.render.static import query_prompt
 from foldline.ide.snapshot import Snapshot
 from foldline.ide.sources.source import PromptSource
-from foldline.prompts import errors
+from foldline.prompts import SegmentKind, errors
+from foldline.prompts.disclosure.disclosure import Refusals, already_shown, check_request
 from foldline.prompts.layout.layout import Place
 from foldline.records import record
 
@@ -47,8 +55,6 @@ async def open_statically(
     """
 
     def opened(disclosure: _Disclosure) -> Sequence[Path]:
-        from foldline.prompts.disclosure.disclosure import check_request
-
         check_request(section_keys, reason, disclosure.summarized())
         return disclosure.expand(section_keys)
 
@@ -83,9 +89,6 @@ class _Disclosure:
     """A prompt in the source, and the sections of it that are open."""
 
     def __init__(self, prompt: PromptFacts, view: View) -> None:
-        from foldline.ide.analysis.static_render import places_of
-        from foldline.ide.analysis.values import EMPTY_RECORD, PromptValue, with_chapters
-
         self._value = value = with_chapters(prompt.value, view.chapters)
         self._own = value.section_params if isinstance(value, PromptValue) else EMPTY_RECORD
         self._prompt = prompt
@@ -115,8 +118,6 @@ class _Disclosure:
             ToolValidationError: They can't.
             Untrusted: Only running the code tells.
         """
-        from foldline.prompts.disclosure.disclosure import Refusals, already_shown
-
         refusals = Refusals()
         for key in keys:
             placed = self.places.get(key)
@@ -162,8 +163,6 @@ class _Disclosure:
         Raises:
             Untrusted: Only running the code shows them.
         """
-        from foldline.ide.analysis.static_render import render_section
-
         overrides = dict.fromkeys(self._open, Visibility.FULL)
         texts: list[str] = []
         unknown: dict[str, None] = {}
@@ -183,10 +182,6 @@ class _Disclosure:
 
     def _filled(self, block: StaticBlock) -> Iterator[tuple[str, bool]]:
         """Yield the texts of a block, and if each is known."""
-        from foldline.ide.analysis.static_lists import text_of_given, value_segment
-        from foldline.ide.analysis.values import Dataclass
-        from foldline.prompts import SegmentKind
-
         kind, key = block.section.params, ".".join(block.path)
         params: Mapping[str, object] = {}
         if isinstance(kind, Dataclass):

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from foldline.ide import cost_texts
+from foldline.ide import render as rendering
 from foldline.ide.render.render import (
     Block,
     BlockTokens,
@@ -40,8 +41,6 @@ def with_costs(
     `known` is that object. Unless it's `certain` that a model gets this, the totals have a `~`, or
     a `≥` where it's `partial`: it gets more. What isn't counted is named by `unresolved`.
     """
-    from foldline.ide.render.request_plan import Request
-
     # Not by path: in a prompt that isn't finished, two sections may have the same.
     own_costs = [
         0 if block.error is not None else counter.count(block.written) for block in render.blocks
@@ -49,7 +48,7 @@ def with_costs(
     below = subtrees([block.path for block in render.blocks], own_costs)
     tools = tuple([replace(tool, tokens=counter.count(sent(tool))) for tool in render.tools])
     render = replace(render, tools=tools)
-    request = Request(render, counter)
+    request = rendering.Request(render, counter)
     before = {block.path: block for block in known}
     blocks = []
     for block, count, subtree in zip(render.blocks, own_costs, below, strict=True):
@@ -121,15 +120,14 @@ def bytes_of(text: str) -> int:
 def kept(before: Render, after: Render) -> Kept:
     """The part of one version of a prompt that a provider's cache keeps for another."""
     from foldline.ide.analysis.top_level import common_length
-    from foldline.ide.render.request_plan import Request, common_beginning
 
     counter = counter_of(before)
     old, new = ("".join([block.text for block in render.blocks]) for render in (before, after))
     characters = common_length(
         min(len(old), len(new)), lambda low, high: old[low:high] == new[low:high]
     )
-    request, now = Request(before, counter), Request(after, counter)
-    index = request.plan.kept_before(*common_beginning(request.spans, now.spans))
+    request, now = rendering.Request(before, counter), rendering.Request(after, counter)
+    index = request.plan.kept_before(*rendering.common_beginning(request.spans, now.spans))
     cached = 0 if index is None else request.plan.breakpoints[index].tokens
     changed = [
         name

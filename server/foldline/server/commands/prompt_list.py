@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from foldline import ide
 from foldline.backends.base.waiting import in_thread
 from foldline.ide.resolve import find_document, range_in
 from foldline.ide.structuring import unstructure
@@ -39,7 +40,6 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> list[dict[str, obj
 
 async def _documents(ls: FoldlineServer) -> list[str]:
     """The documents of the workspace that may hold prompts, open ones first."""
-    from foldline.ide.folder import SEARCH_SECONDS
     from foldline.ide.instructions.files import instruction_files
 
     opened = ls.core.open_documents()
@@ -49,7 +49,7 @@ async def _documents(ls: FoldlineServer) -> list[str]:
         lambda: [
             str(file)
             for folder in folders
-            for file in instruction_files(folder, seconds=SEARCH_SECONDS)
+            for file in instruction_files(folder, seconds=ide.folder.SEARCH_SECONDS)
         ]
     )
     ls.core.report([problem for folder in folders for problem in folder.unsearched])

@@ -10,6 +10,7 @@ from lsprotocol.types import (
     RelatedFullDocumentDiagnosticReport,
 )
 
+from foldline import server
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -35,9 +36,7 @@ async def checked(ls: FoldlineServer, uri: str) -> tuple[int | None, list[Diagno
     """Return the version of a document that was checked, and its diagnostics."""
 
     def query(snapshot: LspSnapshot) -> tuple[int | None, list[Diagnostic]]:
-        from foldline.server.diagnostic_items import lsp_diagnostics
-
-        return snapshot.version, lsp_diagnostics(ls, snapshot)
+        return snapshot.version, server.diagnostic_items.lsp_diagnostics(ls, snapshot)
 
     checked_items = await with_snapshot(ls, uri, query, lambda document: (document.version, []))
     if not uri.endswith((".py", ".pyi")):
