@@ -48,7 +48,8 @@ def stub(package: str, table: dict[str, tuple[str, ...]]) -> str:
         lines.append(line)
     named = sorted((name for names in table.values() for name in names), key=_order)
     listed = "".join(f'    "{name}",\n' for name in named)
-    return "\n".join([*lines, "", f"__all__ = [\n{listed}]", "__version__: str", ""])
+    exported_names = f"[\n{listed}]" if listed else "[]"
+    return "\n".join([*lines, "", f"__all__ = {exported_names}", "__version__: str", ""])
 
 
 def _order(name: str) -> tuple[bool, bool, str]:

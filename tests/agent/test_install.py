@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.agent import cli
-from foldline.agent.install import files, jsonc, toml
+from foldline.agent.install import files, jsonc, toml, verb
 from foldline.agent.install.clients import CLIENTS
 from foldline.agent.install.files import UnparsableError
 from foldline.plugins.instructions.clients import all_clients
@@ -473,7 +473,7 @@ def test_what_another_program_writes_meanwhile_is_not_lost(
             path.write_text('{"theirs": 2}')
         return states[-1]
 
-    monkeypatch.setattr(files, "read", read_and_change)
+    monkeypatch.setattr(verb, "read", read_and_change)
     assert install("claude-code", *(["--remove"] if remove else [])) == 2
     assert f"another program has just changed {file}: run this again" in capsys.readouterr().err
     assert file.read_text() == '{"theirs": 2}'

@@ -44,6 +44,7 @@ __all__, __getattr__, __dir__ = exports(
         ),
         "prompts.perform": ("perform",),
         "prompts.request": ("PromptRef", "View"),
+        "render": (),
         "resolve": (),
         "scoped_context": (),
         "settings": ("Settings",),

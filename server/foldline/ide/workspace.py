@@ -15,7 +15,6 @@ from foldline import backends, ide
 from foldline.backends.base.extras import require_code_packages
 from foldline.backends.base.waiting import PROMPTS, STATUS, in_thread
 from foldline.backends.formatting.visible import visible
-from foldline.ide import render as rendering
 from foldline.ide.errors import PathRefused, Untrusted
 from foldline.ide.settings import Settings
 from foldline.ide.snapshot import OpenDocument
@@ -142,7 +141,7 @@ class Workspace:
     @cached_property
     def renderer(self) -> Renderer:
         """Runs prompts in the user's interpreter."""
-        return rendering.Renderer()
+        return ide.render.Renderer()
 
     @cached_property
     def previews(self) -> Previews:
