@@ -53,6 +53,7 @@ __all__, __getattr__, __dir__ = exports(
             "SymbolResults",
             "TreeEntry",
         ),
+        "text": (),
         "protocol": ("FileAnalysisBackend", "MinimalBackend"),
     },
 )

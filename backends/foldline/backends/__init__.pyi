@@ -1,3 +1,4 @@
+from foldline.backends import text as text
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.async_access import AsyncSmartFileAccess
 from foldline.backends.errors import (

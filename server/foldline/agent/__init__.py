@@ -9,8 +9,17 @@ from foldline.lazy import exports
 __all__, __getattr__, __dir__ = exports(
     __name__,
     {
+        "highlight": (),
         "instructions": ("agent_prompt", "agent_template"),
         "pipeline": ("Pipeline", "PipelineResult"),
+        "pipeline_prompts": (),
+        "preview_page": (),
+        "reading_steps": (),
+        "scan": (),
+        "token_baseline": (),
+        "token_counts": (),
         "tools": ("code_tools",),
+        "tour_steps": (),
+        "watching": (),
     },
 )

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foldline import ide
+from foldline import agent, ide
 from foldline.agent.cli import VERBS
 from foldline.agent.exit_statuses import FOUND, NOTHING, REFUSED
 from foldline.agent.refusals import Refused
@@ -164,9 +164,7 @@ def _print(
     for number, (lines, one) in enumerate(zip(answers, arguments, strict=True)):
         sought = None
         if operation.verb == "grep" and is_styled():
-            from foldline.agent.highlight import pattern_of
-
-            sought = pattern_of(one.pattern, ignore_case=one.ignore_case)
+            sought = agent.highlight.pattern_of(one.pattern, ignore_case=one.ignore_case)
         between: list[Line] = [[]] if number else []
         show_styled([*between, *lines], wrap=True, sought=sought)
 

@@ -11,6 +11,7 @@ from foldline import backends
 from foldline.agent.exit_statuses import FOUND, NOTHING
 from foldline.agent.refusals import Refused
 from foldline.agent.terminal import json_text, show
+from foldline.backends import index as shared
 from foldline.backends.errors import PathError
 from foldline.backends.formatting.visible import visible
 from foldline.links import resolved
@@ -67,9 +68,7 @@ def run(options: Namespace) -> int:
 
 
 def _status(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], str]:
-    from foldline.backends.index.sharing import index_status
-
-    status: dict[str, Any] = index_status(index)
+    status: dict[str, Any] = shared.sharing.index_status(index)
     workspaces = status["workspaces"]
     lines = [
         f"{status['file']}: {status['bytes']:,} bytes",
@@ -93,20 +92,17 @@ def _build(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], s
 
 
 def _export(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], str]:
-    from foldline.backends.index.artefact import SUFFIX
-    from foldline.backends.index.sharing import export_index
-
-    file = Path(options.where or f"{resolved(options.root).name or 'index'}{SUFFIX}")
-    written = export_index(index, file)
+    file = Path(
+        options.where or f"{resolved(options.root).name or 'index'}{shared.artefact.SUFFIX}"
+    )
+    written = shared.sharing.export_index(index, file)
     result = {"file": str(file), **written._asdict()}
     text = f"{written.contents:,} contents, {written.bytes:,} bytes (sha256 {written.digest})"
     return result, f"{visible(str(file))}: {text}"
 
 
 def _import(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], str]:
-    from foldline.backends.index.sharing import import_index
-
-    source, read, added = import_index(index, Path(options.where))
+    source, read, added = shared.sharing.import_index(index, Path(options.where))
     # Now that files are only read, and no question has to wait for that.
     index.refresh()
     result = {"source": source, "added": added, **read._asdict()}
@@ -115,9 +111,7 @@ def _import(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], 
 
 
 def _prune(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], str]:
-    from foldline.backends.index.sharing import prune_index
-
-    result: dict[str, Any] = prune_index(index, imported=options.imported)
+    result: dict[str, Any] = shared.sharing.prune_index(index, imported=options.imported)
     imported = f", {result['imported']:,} imported contents forgotten" if options.imported else ""
     return result, f"{result['bytes']:,} bytes freed{imported}"
 

@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from foldline import agent
 from foldline.agent.exit_statuses import FOUND, NOTHING
 from foldline.agent.preview_lines import diff_lines, tree_lines
 from foldline.agent.refusals import Refused
@@ -112,11 +113,9 @@ async def _serve(
     workspace: Workspace, options: argparse.Namespace, file: Path, name: str | None
 ) -> int:
     """Serve the page until Ctrl-C."""
-    from foldline.agent.preview_page import serve
-
     if options.executes:
         complain(f"foldline preview: running {file.name}…")
-    await serve(workspace, file, name, _first_actions(options))
+    await agent.preview_page.serve(workspace, file, name, _first_actions(options))
     return FOUND
 
 
@@ -145,9 +144,7 @@ async def _run(workspace: Workspace, options: argparse.Namespace, file: Path) ->
         shown = await _render(workspace, options)
         _print(shown)
         if options.watch:
-            from foldline.agent.watching import changed_files
-
-            async for _ in changed_files(file, _root_of(file)):
+            async for _ in agent.watching.changed_files(file, _root_of(file)):
                 try:
                     shown = await _render(workspace, options)
                 except REFUSALS as error:

@@ -59,17 +59,16 @@ def run(options: Namespace) -> int:
 
 
 def _show(name: str, tools: Sequence[str] | None) -> int:
-    from foldline.agent import pipeline_prompts as own
-    from foldline.agent.reading_steps import ALL_TOOLS, mcp_instructions
-
-    unknown = [tool for tool in tools or () if tool not in ALL_TOOLS]
+    all_tools = agent.reading_steps.ALL_TOOLS
+    unknown = [tool for tool in tools or () if tool not in all_tools]
     if unknown:
-        raise Refused(f"there is no tool {unknown[0]!r}; there are {', '.join(ALL_TOOLS)}")
+        raise Refused(f"there is no tool {unknown[0]!r}; there are {', '.join(all_tools)}")
     if name == "agent":
-        show(agent.agent_prompt(tools or ALL_TOOLS))
+        show(agent.agent_prompt(tools or all_tools))
     elif name == "mcp":
-        show(mcp_instructions(tools or ALL_TOOLS))
+        show(agent.reading_steps.mcp_instructions(tools or all_tools))
     else:
+        own = agent.pipeline_prompts
         prompts = {one.key: one for one in (own.CHOOSE_SYMBOLS, own.ANSWER_QUESTION)}
         shown = prompts[name].render(*own.placeholders(prompts[name]))
         show(shown.text)

@@ -9,7 +9,12 @@ from itertools import pairwise
 from typing import Any
 
 from foldline.agent.exit_statuses import FAULT, NOTHING, REFUSED
+from foldline.agent.terminal import complain, json_text, show
 from foldline.backends.base.extras import extra_of, needs
+from foldline.backends.errors import IgnoredPathError, PathError, SymbolNotFoundError, cut
+from foldline.backends.formatting.visible import visible
+from foldline.ide.errors import REFUSALS, NothingDefined, RenderError, data_of
+from foldline.ide.operations import operations
 
 # Errors of writing to a stream; an error of a file also has its name.
 _UNWRITTEN = frozenset({EBADF, EDQUOT, EFBIG, EIO, ENOSPC})
@@ -38,9 +43,6 @@ def refused_by(error: Exception, verb: str) -> Refused | None:
     """Return an error of a verb as the command line reports it; None for a bug."""
     if isinstance(error, ModuleNotFoundError):
         return missing_extra(error, verb)
-    from foldline.backends.errors import PathError, SymbolNotFoundError
-    from foldline.ide.errors import REFUSALS, NothingDefined, RenderError, data_of
-
     if not isinstance(error, REFUSALS):
         return None
     found_nothing = isinstance(error, (SymbolNotFoundError, NothingDefined))
@@ -66,21 +68,14 @@ def report(error: Exception, words: Sequence[str]) -> int:
         error = Refused("the folder that you are in is gone: change to another", kind="unreadable")
     refused = error if isinstance(error, Refused) else refused_by(error, words[0])
     if refused is None and isinstance(error, OSError) and error.filename is not None:
-        from foldline.backends.errors import cut
-        from foldline.backends.formatting.visible import visible
-
         what = f"{visible(cut(str(error.filename)))}: {error.strerror}"
         refused = Refused(what, kind="unreadable")
     refused = refused or _fault(error)
     verb = "" if refused.kind == "usage" or not words else f" {words[0]}"
     if wants_json(words) and refused.kind != "output":
-        from foldline.agent.terminal import json_text, show
-
         details = {"kind": refused.kind, "message": str(refused), **refused.data}
         show(json_text({"error": details}))
     else:
-        from foldline.agent.terminal import complain
-
         complain(f"foldline{verb}: {refused}")
     return refused.status
 
@@ -108,8 +103,6 @@ def missing_extra(error: ModuleNotFoundError, verb: str) -> Refused | None:
 
 
 def _message(error: Exception) -> str:
-    from foldline.backends.errors import IgnoredPathError
-    from foldline.ide.operations import operations
     from foldline.ide.operations.advice import message_of
 
     if isinstance(error, IgnoredPathError):

@@ -6,6 +6,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from pathlib import Path
 
+from foldline import agent
 from foldline.agent.refusals import Refused
 from foldline.backends.formatting.visible import visible
 from foldline.links import is_loop, resolved
@@ -46,8 +47,6 @@ def file_and_name(target: str) -> tuple[Path, str | None]:
         Refused: There is no such file, it is a folder, a pipe or a device, or a link leads to it
             out of the repository.
     """
-    from foldline.agent.scan import analysis_root
-
     before, separator, name = target, "", ""
     if not Path(target).exists():
         before, separator, name = target.rpartition(":")
@@ -60,7 +59,7 @@ def file_and_name(target: str) -> tuple[Path, str | None]:
         raise Refused(f"{target}: it is a link to itself; give a FILE")
     if not path.is_file():
         raise Refused(f"{visible(target)}: there is no such file; give FILE or FILE:NAME")
-    file, root = resolved(path), analysis_root(path.absolute())
+    file, root = resolved(path), agent.scan.analysis_root(path.absolute())
     if not file.is_relative_to(resolved(root)):
         shown, where = visible(str(path)), visible(str(root))
         raise Refused(f"{shown} links out of {where}: name {visible(str(file))}")

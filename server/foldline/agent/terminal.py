@@ -13,6 +13,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, TextIO
 
+from foldline import agent
 from foldline.backends.formatting.parts import Code, plain
 from foldline.backends.formatting.visible import for_json, for_terminal, visible
 
@@ -59,12 +60,15 @@ def show_styled(
         return
     from rich.text import Text
 
-    from foldline.agent.highlight import code_lines, marked
-
     console = console_of(sys.stdout)
     for line in lines:
         is_code = isinstance(line, Code)
-        for row in code_lines(line) if isinstance(line, Code) else [marked(line, sought)]:
+        rows = (
+            agent.highlight.code_lines(line)
+            if isinstance(line, Code)
+            else [agent.highlight.marked(line, sought)]
+        )
+        for row in rows:
             styled = Text.assemble(*((_shown(text, sys.stdout), style) for text, style in row))
             wraps = wrap and not is_code and sys.stdout.isatty()
             for part in _wrapped(styled, console) if wraps else (styled,):
@@ -97,8 +101,6 @@ def _is_set(name: str) -> bool:
 
 def _wrapped(line: Text, console: Console) -> Iterable[Text]:
     """Return the lines into which a line is wrapped, each below the first one's text."""
-    from rich.text import Text
-
     if line.cell_len <= console.width:
         return (line,)
     indent = _HANG.match(line.plain)
@@ -110,7 +112,10 @@ def _wrapped(line: Text, console: Console) -> Iterable[Text]:
     parts = rest.wrap(console, max(1, console.width - below))
     for part in parts:
         part.rstrip()
-    return [(Text(" " * below) if number else first) + part for number, part in enumerate(parts)]
+    return [
+        (line.blank_copy(" " * below) if number else first) + part
+        for number, part in enumerate(parts)
+    ]
 
 
 def _write(text: str, stream: TextIO) -> None:

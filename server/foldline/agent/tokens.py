@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from foldline import agent, ide
 from foldline.agent.refusals import Refused
 from foldline.agent.targets import number_from
 from foldline.agent.terminal import show, show_styled
@@ -54,35 +55,31 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: Namespace) -> int:
-    from foldline.agent import token_baseline, token_counts
-    from foldline.agent.scan import scan
-    from foldline.ide.structuring import unstructured
-
     if options.max_growth is not None and options.baseline is None:
         raise Refused("--max-growth goes with --baseline FILE: it compares with those counts")
-    limit = token_baseline.percentage(options.max_growth or "0%")
-    baseline = token_baseline.read_baseline(options.baseline) if options.baseline else None
-    scanned = scan(options.paths)
+    limit = agent.token_baseline.percentage(options.max_growth or "0%")
+    baseline = agent.token_baseline.read_baseline(options.baseline) if options.baseline else None
+    scanned = agent.scan.scan(options.paths)
     counter = scanned.counter(options.encoding)
     if options.execute:
         # Counts from source and executed counts aren't comparable, so their encodings differ.
         counter = replace(counter, encoding=f"{counter.encoding} --run")
     if baseline is not None:
-        token_baseline.check_comparable(baseline, counter)
-    counts = token_counts.count(scanned, counter)
+        agent.token_baseline.check_comparable(baseline, counter)
+    counts = agent.token_counts.count(scanned, counter)
     if options.execute:
         import asyncio
 
-        counts = asyncio.run(token_counts.executed(counts, scanned.folder.root, counter))
-    comparison = token_baseline.Comparison()
+        counts = asyncio.run(agent.token_counts.executed(counts, scanned.folder.root, counter))
+    comparison = agent.token_baseline.Comparison()
     if baseline is not None:
-        comparison = token_baseline.compare(counts, baseline, limit)
-    unnamed = token_counts.without_variable(scanned)
+        comparison = agent.token_baseline.compare(counts, baseline, limit)
+    unnamed = agent.token_counts.without_variable(scanned)
     if options.json:
-        more = {"without_variable": unnamed, **unstructured(comparison)}
-        show(token_counts.json_of(counts, counter, more))
+        more = {"without_variable": unnamed, **ide.structuring.unstructured(comparison)}
+        show(agent.token_counts.json_of(counts, counter, more))
     else:
-        lines = [*token_counts.table_lines(counts, counter, options.depth)]
+        lines = [*agent.token_counts.table_lines(counts, counter, options.depth)]
         if unnamed:
             told = f"not counted: {len(unnamed)} that no variable of a module holds, such as "
             lines.append([(visible(f"{told}{unnamed[0]} (--json lists them)"), "dim")])

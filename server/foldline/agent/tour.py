@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foldline import agent
 from foldline.agent.exit_statuses import FOUND, NOTHING
 from foldline.agent.terminal import complain, json_text, show, show_styled
 
@@ -32,12 +33,10 @@ def register(verbs: Verbs) -> None:
 def run(options: argparse.Namespace) -> int:
     import asyncio
 
-    from foldline.agent.tour_steps import TourError, run_tour
-
     folder = example_workspace()
     try:
-        steps = asyncio.run(run_tour(folder))
-    except TourError as error:
+        steps = asyncio.run(agent.tour_steps.run_tour(folder))
+    except agent.tour_steps.TourError as error:
         complain(f"foldline tour: {error}")
         return NOTHING
     if options.json:

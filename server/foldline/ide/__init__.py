@@ -22,6 +22,7 @@ __all__, __getattr__, __dir__ = exports(
         "features.hover": ("hover",),
         "features.field_references": ("rename",),
         "folder": (),
+        "previews": (),
         "prompts.action": ("Change", "Names", "Query"),
         "prompts.actions": (
             "Body",

@@ -1,5 +1,6 @@
 from foldline.ide import config as config
 from foldline.ide import folder as folder
+from foldline.ide import previews as previews
 from foldline.ide import render as render
 from foldline.ide import resolve as resolve
 from foldline.ide import scoped_context as scoped_context

@@ -7,6 +7,7 @@ the collector.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import sys
 import time
@@ -44,8 +45,6 @@ def share_heaps() -> None:
     Each heap keeps the memory that its largest file once took, so a server would grow for hours.
     """
     if sys.platform == "linux":
-        import ctypes
-
         with suppress(AttributeError):  # musl has none.
             ctypes.CDLL(None).mallopt(_ARENA_MAX, 2)
 

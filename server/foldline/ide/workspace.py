@@ -146,9 +146,7 @@ class Workspace:
     @cached_property
     def previews(self) -> Previews:
         """The open previews."""
-        from foldline.ide.previews.previews import Previews
-
-        return Previews(self)
+        return ide.previews.Previews(self)
 
     # Folders
 

@@ -4,5 +4,10 @@ from foldline.lazy import exports
 
 __all__, __getattr__, __dir__ = exports(
     __name__,
-    {"query": ("Candidates",), "workspace": ("DEFAULT_PATIENCE", "Watcher", "WorkspaceIndex")},
+    {
+        "artefact": (),
+        "query": ("Candidates",),
+        "sharing": (),
+        "workspace": ("DEFAULT_PATIENCE", "Watcher", "WorkspaceIndex"),
+    },
 )

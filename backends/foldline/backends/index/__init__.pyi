@@ -1,3 +1,5 @@
+from foldline.backends.index import artefact as artefact
+from foldline.backends.index import sharing as sharing
 from foldline.backends.index.query import Candidates
 from foldline.backends.index.workspace import DEFAULT_PATIENCE, Watcher, WorkspaceIndex
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from difflib import unified_diff
 from pathlib import Path
 
 from foldline.agent.refusals import Refused
@@ -97,8 +98,6 @@ def _mode(target: Path) -> int:
 
 def diff(file: str, before: str | None, after: str | None) -> str:
     """Return how a file changes; None is a file that isn't there."""
-    from difflib import unified_diff
-
     old, new = ("/dev/null" if text is None else file for text in (before, after))
     lines = unified_diff(
         (before or "").splitlines(), (after or "").splitlines(), old, new, lineterm=""

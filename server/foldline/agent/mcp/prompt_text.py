@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from foldline import prompts
 from foldline.agent.mcp.prompt_needs import CALL_TOOL
 from foldline.prompts.layout import layout
 
@@ -83,9 +84,7 @@ def static_opened_text(
 
     The sentence around them is the library's: a prompt with other words is left to its code.
     """
-    from foldline.prompts import build_expansion_instructions
-
-    instructions = build_expansion_instructions(keys, reason)
+    instructions = prompts.build_expansion_instructions(keys, reason)
     now = f"---\n{_now_open(before, keys)}"
     return "\n\n".join([instructions, static_text(answer, remedy), now])
 

@@ -56,13 +56,21 @@ class PromptSubject:
 
 
 class PromptTools:
-    """The actions for models on the prompts of a workspace."""
+    """The actions for models on the prompts of a workspace, or those that run nothing."""
 
     def __init__(
-        self, workspace: Workspace, actions: Iterable[type[Action[Any]]] = ACTIONS
+        self,
+        workspace: Workspace,
+        actions: Iterable[type[Action[Any]]] = ACTIONS,
+        *,
+        only_safe: bool = False,
     ) -> None:
         self._workspace = workspace
-        self._actions = {one.names.snake: one for one in actions if one.names.description}
+        self._actions = {
+            action.names.snake: action
+            for action in actions
+            if action.names.description and (action.names.safe or not only_safe)
+        }
         self._arguments = {
             name: arguments_of(
                 action, PromptSubject, ("prompt", "arguments", "open"), for_models=True

@@ -80,10 +80,8 @@ class AgentServer:
     def prompt_tools(self) -> PromptTools:
         """The tools of these prompts, loaded likewise."""
         from foldline.agent.mcp.prompt_tools import PromptTools
-        from foldline.ide.prompts.actions import ACTIONS
 
-        actions = [one for one in ACTIONS if one.names.safe] if self._remote else ACTIONS
-        return PromptTools(self.workspace, actions)
+        return PromptTools(self.workspace, only_safe=self._remote)
 
     async def run(self, stdin: BinaryIO, writer: QueuedWriter) -> None:
         """Serve the client at these streams until it disconnects."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from foldline import backends
 from foldline.backends.errors import PathError
 from foldline.backends.files.source import split_lines
 from foldline.backends.formatting.text import file_lines
@@ -17,12 +18,10 @@ if TYPE_CHECKING:
 
 async def run(access: SmartFileAccess, arguments: FilePage) -> FileText:
     if arguments.budget is None and arguments.cursor is None:
-        from foldline.backends.models import FileText
-
         # Keeps the file's line ends, which pages don't.
         text = await run_query(access.read_file, arguments.path)
         count = len(split_lines(text))
-        return FileText(arguments.path, 1, count, count, text)
+        return backends.FileText(arguments.path, 1, count, count, text)
     return await run_query(
         access.read_text, arguments.path, budget=arguments.budget, cursor=arguments.cursor
     )

@@ -25,6 +25,7 @@ from typing import (
     get_type_hints,
 )
 
+from foldline import backends
 from foldline.backends.base.reading import Between
 from foldline.backends.base.waiting import LONG, QUICK, Threads, coroutine_of
 from foldline.backends.formatting.budget import SUMMARY_BUDGET, cut_to_budget
@@ -225,9 +226,7 @@ def _argument(field: Field[Any], hint: object) -> Argument:
 
 def summary_text(outline: FileOutline | None) -> str | None:
     """Return an outline as the text that replaces a file's in a model's conversation."""
-    from foldline.backends.text import format_outline
-
-    return None if outline is None else format_outline(outline, SUMMARY_BUDGET)
+    return None if outline is None else backends.text.format_outline(outline, SUMMARY_BUDGET)
 
 
 async def shortening(
