@@ -9,6 +9,7 @@ from foldline.lazy import exports
 __all__, __getattr__, __dir__ = exports(
     __name__,
     {
+        "code_tokens": (),
         "highlight": (),
         "instructions": ("agent_prompt", "agent_template"),
         "pipeline": ("Pipeline", "PipelineResult"),

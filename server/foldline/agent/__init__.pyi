@@ -1,3 +1,4 @@
+from foldline.agent import code_tokens as code_tokens
 from foldline.agent import highlight as highlight
 from foldline.agent import pipeline_prompts as pipeline_prompts
 from foldline.agent import preview_page as preview_page

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from foldline import agent
 from foldline.backends.formatting.parts import FOUND
 from foldline.backends.formatting.visible import for_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from pygments.lexer import Lexer
+    from collections.abc import Iterator
 
     from foldline.backends.formatting.parts import Code, Line, Part
 
@@ -22,9 +21,12 @@ _LONGEST_CODE = 200_000
 def code_lines(code: Code) -> Iterator[Line]:
     """Yield the lines of code with their numbers and the styles of their tokens."""
     text = for_terminal(code.text)
-    lexer = _lexer(code.path) if len(text) <= _LONGEST_CODE else None
+    if len(text) <= _LONGEST_CODE:
+        lines = agent.code_tokens.styled(text, code.path)
+    else:
+        lines = ([(line, "")] for line in text.split("\n"))
     width = len(str(code.first + text.count("\n")))
-    for number, line in enumerate(_tokens(text, lexer), code.first):
+    for number, line in enumerate(lines, code.first):
         yield [(f"{number:{width}}  ", "dim"), *line] if code.first else line
 
 
@@ -50,45 +52,3 @@ def _marked(part: Part, sought: re.Pattern[str] | None) -> Iterator[Part]:
             yield match[0], "bold red"
             end = match.end()
     yield text[end:], "" if style == FOUND else style
-
-
-def _tokens(code: str, lexer: Lexer | None) -> Iterator[Line]:
-    if lexer is None:
-        yield from ([(line, "")] for line in code.split("\n"))
-        return
-    style_of = _token_styles()
-    line: list[Part] = []
-    for kind, value in lexer.get_tokens(code):
-        style = style_of(kind)
-        before, *after = value.split("\n")
-        line.append((before, style))
-        for part in after:
-            yield line
-            line = [(part, style)]
-    yield line
-
-
-def _token_styles() -> Callable[[object], str]:
-    from pygments.token import Comment, Keyword, Name, Number, Operator, String
-
-    styles = {
-        Comment: "dim",
-        Keyword: "magenta",
-        Operator.Word: "magenta",
-        String: "green",
-        Number: "cyan",
-        Name.Class: "bold",
-        Name.Function: "bold",
-        Name.Decorator: "yellow",
-    }
-    return lambda kind: next((style for kinds, style in styles.items() if kind in kinds), "")
-
-
-def _lexer(path: str) -> Lexer | None:
-    from pygments.lexers import get_lexer_for_filename
-    from pygments.util import ClassNotFound
-
-    try:
-        return get_lexer_for_filename(path, stripnl=False, ensurenl=False)
-    except ClassNotFound:
-        return None

@@ -92,9 +92,8 @@ def _build(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], s
 
 
 def _export(index: WorkspaceIndex, options: Namespace) -> tuple[dict[str, Any], str]:
-    file = Path(
-        options.where or f"{resolved(options.root).name or 'index'}{shared.artefact.SUFFIX}"
-    )
+    name = resolved(options.root).name or "index"
+    file = Path(options.where or f"{name}{shared.artefact.SUFFIX}")
     written = shared.sharing.export_index(index, file)
     result = {"file": str(file), **written._asdict()}
     text = f"{written.contents:,} contents, {written.bytes:,} bytes (sha256 {written.digest})"

@@ -8,6 +8,7 @@ from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
+from foldline import server
 from foldline.agent.verbs import add_log_level, prepare_server
 from foldline.ide.garbage import loading
 from foldline.ide.lifecycle import end_process
@@ -44,8 +45,6 @@ def run(options: argparse.Namespace) -> int:
     import lsprotocol
     import pygls
 
-    from foldline.server import transport
-
     _ = lsprotocol, pygls
     prepare_server(options.log_level)
     # One line for every message would bury what the prompts print, and what a client was told as
@@ -53,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     logging.getLogger("pygls").setLevel(max(logging.WARNING, logging.root.level))
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_unanswered)
     if options.tcp is None:
-        return end_process(transport.serve_stdio(_create_server))
+        return end_process(server.transport.serve_stdio(_create_server))
     host, port = options.tcp
     if not _is_loopback(host):
         logging.warning(
@@ -61,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
             "workspace, and run its code",
             host,
         )
-    return transport.serve_tcp(_load(), host, port)
+    return server.transport.serve_tcp(_load(), host, port)
 
 
 def _create_server() -> FoldlineServer:
@@ -72,8 +71,7 @@ def _load() -> Callable[[], FoldlineServer]:
     """Load the server, and return what creates one."""
     with loading():
         _load_types()
-        from foldline.server.app import create_server
-    return create_server
+        return server.app.create_server
 
 
 def _load_types() -> None:

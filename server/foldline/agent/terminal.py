@@ -112,10 +112,8 @@ def _wrapped(line: Text, console: Console) -> Iterable[Text]:
     parts = rest.wrap(console, max(1, console.width - below))
     for part in parts:
         part.rstrip()
-    return [
-        (line.blank_copy(" " * below) if number else first) + part
-        for number, part in enumerate(parts)
-    ]
+    blank = line.blank_copy(" " * below)
+    return [(blank if number else first) + part for number, part in enumerate(parts)]
 
 
 def _write(text: str, stream: TextIO) -> None:

@@ -6,4 +6,6 @@ serves one LSP method, one module of `commands` serves one `foldline.server.*` c
 
 from foldline.lazy import exports
 
-__all__, __getattr__, __dir__ = exports(__name__, {"diagnostic_items": ()})
+__all__, __getattr__, __dir__ = exports(
+    __name__, {"app": (), "diagnostic_items": (), "transport": ()}
+)
