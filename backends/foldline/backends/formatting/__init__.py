@@ -5,8 +5,13 @@ from foldline.lazy import exports
 __all__, __getattr__, __dir__ = exports(
     __name__,
     {
-        "outline_text": ("class_parts",),
-        "reference_text": ("first_reference", "most_references", "page_references"),
+        "outline_text": ("class_parts", "outline_lines"),
+        "reference_text": (
+            "first_reference",
+            "most_references",
+            "page_references",
+            "references_lines",
+        ),
         "symbol_pages": ("page_symbol", "share_budget"),
     },
 )

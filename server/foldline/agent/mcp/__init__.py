@@ -5,3 +5,9 @@ with `foldline.ide.operations`, `prompts` lists the prompts that `foldline.ide.a
 renders them in the worker of `foldline.ide.render`. `roots` has the folders that the client lets us
 read.
 """
+
+from foldline.lazy import exports
+
+__all__, __getattr__, __dir__ = exports(
+    __name__, {"catalog": (), "prompt_tools": (), "prompts": (), "server": ()}
+)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from foldline.agent import mcp
 from foldline.backends.errors import NoMatchError
 from foldline.records import record
 
@@ -58,11 +59,9 @@ def find_needs(folders: Folders, *, trusted: bool) -> Needs:
     for folder in folders.folders:
         if not prompt_paths(folder):
             continue
-        from foldline.agent.mcp.catalog import prompts_of, summarized_sections
-
-        for _, prompt, facts in prompts_of(folder):
+        for _, prompt, facts in mcp.catalog.prompts_of(folder):
             # Only running the code tells the sections that its source doesn't show.
-            folded = folded or not prompt.complete or any(summarized_sections(prompt))
+            folded = folded or not prompt.complete or any(mcp.catalog.summarized_sections(prompt))
             has_tools = has_tools or (trusted and (facts.declares_tools or not prompt.complete))
             if folded and has_tools is trusted:
                 return Needs(folded, has_tools)

@@ -13,6 +13,7 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from foldline.agent import mcp
 from foldline.agent.folders import NoFolderError
 from foldline.agent.mcp import calls
 from foldline.agent.mcp.calls import Tools
@@ -72,16 +73,12 @@ class AgentServer:
     @functools.cached_property
     def prompts(self) -> WorkspacePrompts:
         """The workspace's prompts; what they need is loaded when a client first asks for one."""
-        from foldline.agent.mcp.prompts import WorkspacePrompts
-
-        return WorkspacePrompts(self.workspace)
+        return mcp.prompts.WorkspacePrompts(self.workspace)
 
     @functools.cached_property
     def prompt_tools(self) -> PromptTools:
         """The tools of these prompts, loaded likewise."""
-        from foldline.agent.mcp.prompt_tools import PromptTools
-
-        return PromptTools(self.workspace, only_safe=self._remote)
+        return mcp.prompt_tools.PromptTools(self.workspace, only_safe=self._remote)
 
     async def run(self, stdin: BinaryIO, writer: QueuedWriter) -> None:
         """Serve the client at these streams until it disconnects."""

@@ -11,6 +11,7 @@ from importlib.util import find_spec, module_from_spec
 from typing import TYPE_CHECKING, BinaryIO
 
 from foldline import ide
+from foldline.agent import mcp
 from foldline.ide.garbage import loading
 from foldline.ide.lifecycle import exit_with_parent
 from foldline.ide.settings import Settings
@@ -71,8 +72,8 @@ def serve_stdio(options: Options) -> None:
     with closing(QueuedWriter(stdout)) as writer:
         with loading():
             defer_client()
-            from foldline.agent.mcp.server import AgentServer
-        asyncio.run(_serve(AgentServer(options), stdin, writer))
+            create_server = mcp.server.AgentServer
+        asyncio.run(_serve(create_server(options), stdin, writer))
 
 
 def defer_client() -> None:

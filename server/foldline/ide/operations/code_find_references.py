@@ -8,6 +8,7 @@ from itertools import chain
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
+from foldline.backends import formatting
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import REFERENCES_BUDGET
@@ -103,11 +104,9 @@ async def _with_mentions(access: SmartFileAccess, found: References, since: floa
 
 
 def _format(found: References | AtSymbol[Any], arguments: Arguments) -> Sequence[Line | Code]:
-    from foldline.backends.formatting.reference_text import references_lines
-
     if isinstance(found, AtSymbol):
         return _OTHERS[arguments.relation].format(found, PositionArguments())
-    return references_lines(found, arguments.budget)
+    return formatting.references_lines(found, arguments.budget)
 
 
 OPERATION = Operation(

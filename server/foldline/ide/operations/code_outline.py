@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from foldline.backends import formatting
 from foldline.backends.errors import MissingPathError
 from foldline.backends.formatting.budget import OUTLINE_BUDGET
 from foldline.ide.operations.arguments import Budget, Budgeted, Query
@@ -40,9 +41,7 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> FileOutline:
 
 
 def _format(outline: FileOutline, arguments: Arguments) -> Sequence[Line]:
-    from foldline.backends.formatting.outline_text import outline_lines
-
-    return outline_lines(outline, arguments.budget)
+    return formatting.outline_lines(outline, arguments.budget)
 
 
 OPERATION = Operation(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+from foldline.backends import formatting
 from foldline.backends.errors import AmbiguousSymbolError, MissingPathError
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import SYMBOL_BUDGET, size_of
@@ -64,9 +65,7 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail | S
             for name in names
         ]
         if (few := await _few(access, arguments, meant)) is not None:
-            from foldline.backends.formatting.symbol_pages import share_budget
-
-            return share_budget(few, (), arguments.budget, arguments.query)
+            return formatting.share_budget(few, (), arguments.budget, arguments.query)
         meaning = meant[0]
         one = meaning.one()
         names, path = (one.readable if len(meaning.found) == 1 else one.name,), one.path
