@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from contextlib import closing
 from functools import partial
@@ -71,6 +70,8 @@ def serve_stdio(options: Options) -> None:
     stdin, stdout = claim_standard_streams()
     with closing(QueuedWriter(stdout)) as writer:
         with loading():
+            import asyncio
+
             defer_client()
             create_server = mcp.server.AgentServer
         asyncio.run(_serve(create_server(options), stdin, writer))
