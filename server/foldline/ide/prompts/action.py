@@ -38,13 +38,13 @@ NOT_SHOWN = Render(name="", text="")
 class Names:
     """An action's name, which is its class's, and the shells that offer it.
 
-    `ReadSection` is the command `foldline.server.prompt.readSection`, the page's event
-    `readSection`, the tool `read_section` and the option `--read-section`. A last `Prompt` is left
-    out: the command of `RenderPrompt` is `foldline.server.prompt.render`.
+    `OpenSections` is the command `foldline.server.prompt.openSections`, the page's event
+    `openSections`, the tool `open_sections` and the option `--open-sections`. A last `Prompt` is
+    left out: the command of `RenderPrompt` is `foldline.server.prompt.render`.
 
     Attributes:
-        camel: The name on the wire: `readSection`.
-        snake: The name for models and workers: `read_section`.
+        camel: The name on the wire: `openSections`.
+        snake: The name for models and workers: `open_sections`.
         takes: What its command takes to say what it's about; empty if there is no command.
         event: The page sends it.
         description: What models read of the tool; empty if there is none.
