@@ -7,7 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +62,7 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
     if file.suffix in _READERS and not is_whole:
         kind, read = _READERS[file.suffix]
         try:
-            prompts = list(
-                _of_value(
-                    read(text.removeprefix("\ufeff")), "", module, 0, set(), lines=_Lines(text)
-                )
-            )
+            prompts = list(_Values(module).prompts(read(text.removeprefix("\ufeff"))))
         except AdoptError:
             raise
         except RecursionError:
@@ -147,36 +143,49 @@ _READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
 }
 
 
-def _of_value(
-    value: Any, path: str, module: Module, depth: int, seen: set[int], *, lines: _Lines
-) -> Iterator[Candidate]:
-    """Yield the prompts in a value, named by their keys; what YAML aliases, once."""
-    if depth > _DEEPEST or id(value) in seen:
-        return
-    if isinstance(value, (dict, list)):
-        seen.add(id(value))
-    if isinstance(value, str):
-        style = style_of_text(value)
-        shortest = SHORTEST if style is Style.TEXT else SHORTEST_WITH_VALUES
-        is_likely = len(value.strip()) >= shortest and " " in value.strip()
-        if value.strip():
+@dataclass(slots=True)
+class _Values:
+    """The prompts in the values of a file, and their lines, in its order: no part is read twice."""
+
+    module: Module
+    seen: set[int] = field(default_factory=set)
+    offset: int = 0
+    line: int = 1
+
+    def prompts(self, value: Any, path: str = "", depth: int = 0) -> Iterator[Candidate]:
+        """Yield the prompts in a value, named by their keys; what YAML aliases, once."""
+        if depth > _DEEPEST or id(value) in self.seen:
+            return
+        items: list[tuple[str, Any]] = []
+        if isinstance(value, str) and value.strip():
+            style = style_of_text(value)
+            shortest = SHORTEST if style is Style.TEXT else SHORTEST_WITH_VALUES
+            is_likely = len(value.strip()) >= shortest and " " in value.strip()
             node = ast.Constant(value)
-            line = lines.of(value)
-            yield Candidate(
-                module, path or "text", line, style, node, module.scope, is_likely=is_likely
-            )
-        return
-    if isinstance(value, list) and (texts := _messages(value)):
-        line, messages = lines.of(texts[0][1]), _messages_node(texts)
-        yield Candidate(module, path or "messages", line, Style.MESSAGES, messages, module.scope)
-        return
-    items: list[tuple[Any, Any]] = []
-    if isinstance(value, dict):
-        items = [(_key_part(key, is_first=not path), inner) for key, inner in value.items()]
-    elif isinstance(value, list):
-        items = [(f"[{index}]", inner) for index, inner in enumerate(value)]
-    for key, inner in items:
-        yield from _of_value(inner, f"{path}{key}", module, depth + 1, seen, lines=lines)
+            yield self._candidate(path or "text", value, style, node, is_likely=is_likely)
+        elif isinstance(value, list) and (texts := _messages(value)):
+            messages = _messages_node(texts)
+            yield self._candidate(path or "messages", texts[0][1], Style.MESSAGES, messages)
+        elif isinstance(value, dict):
+            items = [(_key_part(key, is_first=not path), inner) for key, inner in value.items()]
+        elif isinstance(value, list):
+            items = [(f"[{index}]", inner) for index, inner in enumerate(value)]
+        if isinstance(value, (dict, list)):
+            self.seen.add(id(value))
+        for key, inner in items:
+            yield from self.prompts(inner, f"{path}{key}", depth + 1)
+
+    def _candidate(
+        self, name: str, text: str, style: Style, node: ast.expr, *, is_likely: bool = True
+    ) -> Candidate:
+        """Return a prompt, on the line on which its text seems to begin; else the last one's."""
+        first = next((line.strip() for line in text.split("\n") if line.strip()), "")
+        offset = self.module.text.find(first, self.offset)
+        if offset >= 0:
+            self.line += self.module.text.count("\n", self.offset, offset)
+            self.offset = offset
+        module = self.module
+        return Candidate(module, name, self.line, style, node, module.scope, is_likely=is_likely)
 
 
 def _key_part(key: Any, *, is_first: bool) -> str:
@@ -200,21 +209,3 @@ def _messages(value: list[Any]) -> list[tuple[str, str]] | None:
         role = str(item["role"])
         messages.append((ROLES.get(role, role), content))
     return messages
-
-
-@dataclass(slots=True)
-class _Lines:
-    """Finds the lines of values, asked for in their order: a search begins where the last ended."""
-
-    text: str
-    place: int = 0
-    line: int = 1
-
-    def of(self, value: str) -> int:
-        """Return the line on which a value seems to begin; that of the last one if none does."""
-        first = next((line.strip() for line in value.split("\n") if line.strip()), "")
-        offset = self.text.find(first, self.place)
-        if offset >= 0:
-            self.line += self.text.count("\n", self.place, offset)
-            self.place = offset
-        return self.line

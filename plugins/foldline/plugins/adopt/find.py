@@ -117,7 +117,7 @@ class Candidate:
     def source(self, node: ast.expr) -> str:
         """Return an expression as the module has it; the text of one that isn't in Python."""
         if self.is_code:
-            return self.module.segment(node)
+            return self.module.text[slice(*self.module.span(node))]
         return text_of(self.scope, node) or ast.unparse(node)
 
     @property

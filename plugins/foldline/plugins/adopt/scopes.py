@@ -123,10 +123,6 @@ class Module:
         """That of the module itself."""
         return self.scopes.setdefault(self.tree, Scope(self.tree, imports=self.imports))
 
-    def segment(self, node: ast.expr) -> str:
-        """Return the source of an expression; `ast` splits the whole module for each."""
-        return self.text[slice(*self.span(node))]
-
     def span(self, node: ast.expr) -> tuple[int, int]:
         """Return the offsets of an expression, which `ast` has in bytes of a line."""
         ends = (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset)
