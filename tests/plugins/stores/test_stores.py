@@ -890,6 +890,8 @@ def test_a_migration_only_extends_what_an_older_foldline_uses() -> None:
 def test_writers_that_start_at_once_make_one_schema(url: str, tmp_path: Path) -> None:
     problems: list[Exception] = []
     days_made: list[int] = []
+    # Not `NOW`, which may be of the day before.
+    today = datetime.now(UTC)
     start = threading.Barrier(8)
 
     def write(number: int) -> None:
@@ -900,7 +902,7 @@ def test_writers_that_start_at_once_make_one_schema(url: str, tmp_path: Path) ->
                 SQLiteEventStore(":memory:") as file,
             ):
                 for days in range(3):
-                    file.add(opening("docs", at=NOW - timedelta(days=days), run=str(number)))
+                    file.add(opening("docs", at=today - timedelta(days=days), run=str(number)))
                 store.add_all([record for _, record in file.records(limit=9, max_bytes=9**9)])
                 days_made.append(store.migrate(days=3))
         except Exception as error:
