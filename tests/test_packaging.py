@@ -142,6 +142,9 @@ def test_stores_in_files_need_no_extra(base: Path) -> None:
     )
     done = run_python(base, program)
     assert done.returncode == 0, done.stderr
+    done = run_python(base, f"{program}open_event_store('postgresql://db.example/foldline')")
+    needed = "A store in PostgreSQL needs 'psycopg': install foldline[postgres]"
+    assert done.stderr.endswith(f"\nModuleNotFoundError: {needed}\n")
 
 
 @pytest.mark.parametrize("page", ["context.md", "language-servers.md"])

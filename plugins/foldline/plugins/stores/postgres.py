@@ -19,6 +19,8 @@ except ModuleNotFoundError as error:
         "A store in PostgreSQL needs 'psycopg': install foldline[postgres]", name=error.name
     ) from None
 
+# Other modules have them from here, where a missing extra is named.
+__all__ = ["errors", "psycopg", "sql"]
 
 CONNECT_SECONDS, STATEMENT_SECONDS, LOCK_SECONDS = 5, 30, 5
 # Locks by which the processes of all machines do one thing at a time; "fold" in ASCII.

@@ -6,9 +6,9 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from foldline.plugins.stores.postgres import Server
+from foldline.plugins.stores.postgres import Server, psycopg
 from foldline.prompts.errors import StoreUnavailableError
 from foldline.prompts.forms.tags import LATEST
 from foldline.prompts.overrides.overrides import PromptOverride
@@ -20,9 +20,6 @@ from foldline.prompts.overrides.overrides_store import (
     text_of,
 )
 from foldline.prompts.template import PromptTemplate
-
-if TYPE_CHECKING:
-    import psycopg
 
 _log = logging.getLogger(__name__)
 

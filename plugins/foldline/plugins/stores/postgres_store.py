@@ -12,11 +12,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, LiteralString, TypeAlias
 
-import psycopg
-from psycopg import errors, sql
-
 from foldline.plugins.stores.outbox import LIMIT, Outbox, RefusedRecordError
-from foldline.plugins.stores.postgres import PARTITION_LOCK, Server, limited, migrate, one
+from foldline.plugins.stores.postgres import (
+    PARTITION_LOCK,
+    Server,
+    errors,
+    limited,
+    migrate,
+    one,
+    psycopg,
+    sql,
+)
 from foldline.plugins.stores.records import COLUMNS, EventRecord, record_of, time_of
 from foldline.plugins.stores.store import EventStore
 from foldline.prompts.errors import StoreUnavailableError
