@@ -6,6 +6,7 @@ import asyncio
 import logging
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -14,14 +15,12 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import LONG, in_thread
+from foldline.ide.checks import Diagnostic
 from foldline.ide.plugins import REPOSITORY_SECONDS, Plugin, plugins
+from foldline.ide.snapshot import Snapshot
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from foldline.ide.checks import Diagnostic
-    from foldline.ide.snapshot import Snapshot
     from foldline.server.server import FoldlineServer
 
 log = logging.getLogger(__name__)

@@ -5,18 +5,16 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from lsprotocol.types import Position, Range
+
 from foldline.backends.base.waiting import LONG, in_thread
-from foldline.ide.plugins import Plugin, plugins
+from foldline.ide.folder import Folder
+from foldline.ide.plugins import Link, Plugin, Target, plugins
 from foldline.ide.uris import local_path
-from foldline.server.snapshots import with_snapshot
+from foldline.server.snapshots import LspSnapshot, with_snapshot
 
 if TYPE_CHECKING:
-    from lsprotocol.types import Position, Range
-
-    from foldline.ide.folder import Folder
-    from foldline.ide.plugins import Link, Target
     from foldline.server.server import FoldlineServer
-    from foldline.server.snapshots import LspSnapshot
 
 
 class ResolvedLink(NamedTuple):

@@ -5,24 +5,23 @@ from __future__ import annotations
 import re
 import shlex
 from bisect import bisect_left
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
+from foldline.backends.parsers.markdown import Range
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.checks.diagnostic import Change
 from foldline.ide.errors import ToolRefused
-from foldline.ide.instructions.document import below_front_matter, origin_of
+from foldline.ide.instructions.document import (
+    InstructionFile,
+    InstructionSection,
+    below_front_matter,
+    origin_of,
+)
 from foldline.ide.plugins import Action
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TypeVar
-
-    from foldline.backends.parsers.markdown import Range
-    from foldline.ide.instructions.document import InstructionFile, InstructionSection
-
-    _Placed = TypeVar("_Placed", InstructionSection, Range)
-
+_Placed = TypeVar("_Placed", InstructionSection, Range)
 SUMMARY = "what it tells"
 """What stands for the summary of a folded section, which a person writes."""
 FEWEST_LINES = 12

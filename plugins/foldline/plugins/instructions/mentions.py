@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from foldline.backends.base.languages import UNKNOWN, language_of
 from foldline.backends.outlines.syntax import ParseRefusedError
-from foldline.backends.parsers.markdown import read_markdown
+from foldline.backends.parsers.markdown import Markdown, read_markdown
+from foldline.ide.analysis.model import SourceSpan
+from foldline.ide.analysis.module_analysis import ModuleAnalysis
 from foldline.ide.analysis.placeholders import TEXT_ROLES, texts_of
-from foldline.ide.analysis.values import kept
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from foldline.backends.parsers.markdown import Markdown
-    from foldline.ide.analysis.model import SourceSpan
-    from foldline.ide.analysis.module_analysis import ModuleAnalysis
-    from foldline.ide.analysis.values import SectionValue
+from foldline.ide.analysis.values import SectionValue, kept
 
 
 class Kind(StrEnum):

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
+from foldline.backends import SmartFileAccess
 from foldline.backends.errors import PathError
-from foldline.backends.models import NamedIn, ReferenceKind
+from foldline.backends.files.base import FileBackend
+from foldline.backends.models import NamedIn, ReferenceKind, References
 from foldline.backends.outlines.syntax import ParseRefusedError
+from foldline.ide.analysis.project import Project
 from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.files import instructs
-from foldline.plugins.instructions.mentions import Kind, mentions, mentions_of
+from foldline.plugins.instructions.mentions import Kind, Mention, mentions, mentions_of
 from foldline.plugins.instructions.targets import Targets
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from foldline.backends import SmartFileAccess
-    from foldline.backends.files.base import FileBackend
-    from foldline.backends.models import References
-    from foldline.plugins.instructions.mentions import Mention
 
 _MOST_FILES = 50
 
@@ -53,8 +48,6 @@ def _in_file(files: FileBackend, path: str, word: str) -> Iterator[tuple[Mention
 
 def _in_prompts(files: FileBackend, path: str, word: str) -> Iterator[tuple[Mention, NamedIn]]:
     """Yield the mentions of a word in a module's prompts, with their places."""
-    from foldline.ide.analysis.project import Project
-
     analysis = Project(files.root).analysis(str(files.root / path))
     if analysis is not None:
         for one, span in mentions_of(analysis):

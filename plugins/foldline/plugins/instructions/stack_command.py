@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.structuring import unstructured
 from foldline.ide.uris import path_of, uri_of
+from foldline.plugins.instructions.clients import clients_named
+from foldline.plugins.instructions.stack import stacks
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -25,10 +27,6 @@ class Arguments:
 
 
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
-    # Loaded with the first such request: they load the parsers.
-    from foldline.plugins.instructions.clients import clients_named
-    from foldline.plugins.instructions.stack import stacks
-
     uri = arguments.uri or ls.core.focus.uri
     path = path_of(uri) if uri else next(iter(ls.core.roots), Path.cwd()) / "_"
     clients = clients_named(arguments.clients)

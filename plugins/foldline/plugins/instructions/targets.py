@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, cached_property, lru_cache, partial
 from itertools import islice
@@ -14,32 +15,30 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
+from foldline.backends import SmartFileAccess
 from foldline.backends.base.languages import is_indexed, language_of
 from foldline.backends.base.waiting import waits
 from foldline.backends.errors import BackendError, PathError
-from foldline.backends.files.globs import alternatives
+from foldline.backends.files.git_patterns import compile_patterns
+from foldline.backends.files.globs import PathPatterns, alternatives
+from foldline.backends.files.listing import FileStamp
 from foldline.backends.formatting.parts import text_of
 from foldline.backends.formatting.text import symbol_line
 from foldline.backends.index.words import definitions
 from foldline.backends.models import COMPLETE
 from foldline.backends.outlines.outlines import outline_source
 from foldline.backends.outlines.syntax import ParseRefusedError
+from foldline.backends.references.hierarchy import Found
+from foldline.backends.references.meaning import Meaning, Names
 from foldline.ide.analysis.model import Span
+from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.plugins import Link, Target
-from foldline.plugins.instructions.mentions import COMMANDS, Kind, mentions, mentions_of
+from foldline.ide.snapshot import Snapshot
+from foldline.plugins.instructions.mentions import COMMANDS, Kind, Mention, mentions, mentions_of
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-
-    from foldline.backends import SmartFileAccess
-    from foldline.backends.files.listing import FileStamp
-    from foldline.backends.references.hierarchy import Found
-    from foldline.backends.references.meaning import Meaning, Names
-    from foldline.ide.features.completion import Completion
-    from foldline.ide.instructions.document import InstructionFile
-    from foldline.ide.snapshot import Snapshot
-    from foldline.plugins.instructions.mentions import Mention
+    from foldline.ide.features.completion import Completion, CompletionKind
 
 _MOST_BRACES = 50
 _MOST_PROPOSED = 100
@@ -101,9 +100,6 @@ class Tree:
 
     def matching(self, glob: str, folder: str) -> list[str]:
         """Return the files that a glob means: from `folder`, from the root, or at any depth."""
-        from foldline.backends.files.git_patterns import compile_patterns
-        from foldline.backends.files.globs import PathPatterns
-
         written = [*islice(alternatives(glob.removeprefix("./")), _MOST_BRACES)]
         for start in dict.fromkeys((f"/{folder}/" if folder else "/", "/", "**/")):
             patterns = [start + one.removeprefix("/") for one in written]
