@@ -15,6 +15,8 @@ from foldline.ide import cost_texts
 from foldline.ide.analysis.model import SourceSpan, Span
 from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.document import instruction_file, read_instructions
+from foldline.ide.instructions.features import Costs, costs, module_of
+from foldline.ide.prompts.request import PromptRef, View
 from foldline.ide.render.render import OpenedSections, Render, SectionSummary, SectionText
 from foldline.ide.render.token_costs import bytes_of
 from foldline.ide.snapshot import Snapshot
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
     from foldline.ide.checks import Diagnostic
     from foldline.ide.features.hover import Hover, Inlay, Lens
     from foldline.ide.instructions.document import InstructionFile, InstructionSection
-    from foldline.ide.instructions.features import Costs
-    from foldline.ide.prompts.request import PromptRef, View
     from foldline.ide.render.render import Answer, AnswerT, Block
     from foldline.ide.render.static import PromptTokens
     from foldline.ide.snapshot import OpenDocument
@@ -80,7 +80,6 @@ class MarkdownSource(PromptSource):
         return answer
 
     async def tokens(self) -> PromptTokens:
-        from foldline.ide.prompts.request import View
         from foldline.ide.render.static import tokens_of
 
         return tokens_of(await self.render(View()))
@@ -169,16 +168,12 @@ class MarkdownSource(PromptSource):
 
     def snapshot(self, opened: OpenDocument | None = None) -> Snapshot:
         """The file as queries see it: a module without code, with the file as its one prompt."""
-        from foldline.ide.instructions.features import module_of
-
         path, folder = self.document.path, self.workspace.folder(self.document.path)
         analysis = folder.project.without_code(str(path), self.file.text)
         analysis.module = module_of(self.file, str(path))
         return Snapshot(self.document.uri, opened, analysis, folder, self, self.file)
 
     def _costs(self, snapshot: Snapshot) -> Costs:
-        from foldline.ide.instructions.features import costs
-
         return costs(self.file, snapshot.counter)
 
     def hover(self, snapshot: Snapshot, offset: int) -> Hover | None:
