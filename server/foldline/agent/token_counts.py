@@ -68,18 +68,18 @@ class PromptCount:
         return [block for block in self.render.blocks if block.enabled]
 
 
-def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
+def count(scan: Scan, counter: TokenCounter) -> list[PromptCount]:
     """Count the tokens of all prompts, in file order, and of instruction files after them.
 
     A template is left out if a prompt is bound from it.
     """
     counts: list[tuple[PromptFacts, PromptCount]] = []
-    for analysis in found.analyses():
+    for analysis in scan.analyses():
         for prompt in analysis.prompts:
             request = costed(prompt, counter)
             template = prompt.template
             counted_prompt = PromptCount(
-                file=found.relative(analysis.file),
+                file=scan.relative(analysis.file),
                 name=prompt.name.id,
                 prompt=f"{template.text('ns')}/{template.text('key')}",
                 render=request.render,
@@ -89,14 +89,14 @@ def count(found: Scan, counter: TokenCounter) -> list[PromptCount]:
             counts.append((prompt, counted_prompt))
     bound = {prompt.template for prompt, _ in counts if prompt.bound}
     of_prompts = [count for prompt, count in counts if prompt.bound or prompt.template not in bound]
-    return [*of_prompts, *_of_instructions(found, counter)]
+    return [*of_prompts, *_of_instructions(scan, counter)]
 
 
-def without_variable(found: Scan) -> list[str]:
+def without_variable(scan: Scan) -> list[str]:
     """Return the templates that no variable of a module holds, but a list, class or function."""
     return [
-        f"{template.text('ns')}/{template.text('key')} of {found.relative(analysis.file)}"
-        for analysis in found.analyses()
+        f"{template.text('ns')}/{template.text('key')} of {scan.relative(analysis.file)}"
+        for analysis in scan.analyses()
         for named in [{prompt.template.node for prompt in analysis.prompts}]
         # Finding all templates of a module takes three times as long as reading its variables.
         if analysis.text.count("PromptTemplate(") + analysis.text.count("PromptTemplate[")
@@ -107,14 +107,14 @@ def without_variable(found: Scan) -> list[str]:
     ]
 
 
-def _of_instructions(found: Scan, counter: TokenCounter) -> Iterator[PromptCount]:
-    every = [(one, file, origin_of(file.text)) for one, file in found.instruction_files()]
+def _of_instructions(scan: Scan, counter: TokenCounter) -> Iterator[PromptCount]:
+    every = [(one, file, origin_of(file.text)) for one, file in scan.instruction_files()]
     generated = {origin["source"]: file.path for _, file, origin in every if origin}
     for document, file, _ in every:
         path = Path(document.analysis.file)
         render = costs(file, counter).render
-        levels = skill_levels(file, path, found.folder, counter)
-        name = found.relative(str(path))
+        levels = skill_levels(file, path, scan.folder, counter)
+        name = scan.relative(str(path))
         source_of = generated.get(file.path, "")
         yield PromptCount(name, "", name, render, certain=True, levels=levels, source_of=source_of)
 

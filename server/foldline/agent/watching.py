@@ -20,6 +20,6 @@ async def changed_files(file: Path, root: Path) -> AsyncIterator[set[Path]]:
     async for changes in awatch(
         file.parent if too_much else root,
         watch_filter=PythonFilter(extra_extensions=EXTENSIONS),
-        step=20,
+        step=20,  # Milliseconds without a change.
     ):
         yield {Path(path) for _, path in changes}

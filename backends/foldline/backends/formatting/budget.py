@@ -10,10 +10,10 @@ from foldline.backends.formatting.parts import Code, Line, plain
 
 
 class DefaultBudget(int):
-    """A default budget, of which details have a part only; one that is asked for is filled.
+    """A budget that no caller asked for: details get a part of it, where one asked for is filled.
 
-    The names of an outline and the lines of references may fill it. A class that is larger has its
-    outline alone.
+    The names of an outline and the lines of references may still fill it. A class that doesn't fit
+    is shown as its outline alone.
     """
 
     __slots__ = ()

@@ -1,4 +1,9 @@
-"""A symbol's source within a byte budget."""
+"""A symbol's source within a byte budget.
+
+A symbol that doesn't fit is shown as the outline of what is in it; without that, as its head and
+the lines that a query is about; without a query, as pages. Pages follow an order in which a long
+comment stands behind the code, so a cursor's line may lie above what was shown before.
+"""
 
 from __future__ import annotations
 
@@ -84,8 +89,8 @@ def _page(
     detail: SymbolDetail, lines: list[str], position: tuple[int, int], budget: int | None
 ) -> SymbolDetail:
     """The lines from the position on that the budget holds: code first, then a long comment."""
-    late = _late(detail, lines)
-    order = [index for index in range(len(lines)) if index not in late] + list(late)
+    comment = _long_comment(detail, lines)
+    order = [index for index in range(len(lines)) if index not in comment] + list(comment)
     first, column = position
     start = order.index(first) if first < len(lines) else len(lines)
     rest = [lines[index] for index in order[start:]]
@@ -94,9 +99,9 @@ def _page(
     if budget is None or not rest or _size(full) <= budget:
         return full
     is_long = column > 1 or size_of(rest[0]) > budget // 2
-    longest = _longest_note(detail, 3 if late else 1, budget, is_long=is_long)
+    longest = _longest_note(detail, 3 if comment else 1, budget, is_long=is_long)
     around = _size_around(detail, longest)
-    if late:
+    if comment:
         around += 2 * (_DOTS + max(len(line) - len(line.lstrip()) for line in lines))
     page = page_lines(rest, column, budget, around)
     if page.following is None:
@@ -107,6 +112,7 @@ def _page(
     more = f": ask with cursor {cursor} for the rest"
     if budget >= _LEAST_WITH_COSTS:
         more += f" ({len(order) - index} {plural('line', len(order) - index)}"
+        # As large as the rest without a budget.
         enough = _size(_page(detail, lines, (order[index], after), None))
         more += f", budget {enough})" if enough <= budgets.LARGEST_BUDGET else ")"
     shown = order[start : start + page.height]
@@ -118,13 +124,13 @@ def _page(
 
 def _without_comment(detail: SymbolDetail, lines: list[str]) -> SymbolDetail:
     """The symbol whose long comment is left to a cursor, but for the first sentence."""
-    late = _late(detail, lines)
-    if not late:
+    comment = _long_comment(detail, lines)
+    if not comment:
         return detail
-    cursor = _cursor(lines, late[0])
-    shown = [index for index in range(len(lines)) if index not in late]
+    cursor = _cursor(lines, comment[0])
+    shown = [index for index in range(len(lines)) if index not in comment]
     page = page_lines([lines[index] for index in shown], 1, None)
-    more = f": ask with cursor {cursor} for the comment ({len(late)} lines)"
+    more = f": ask with cursor {cursor} for the comment ({len(comment)} lines)"
     part = _part(detail, lines, shown, page, column=1, more=more)
     return replace(part, cursor=cursor) if _size(part) < _size(detail) else detail
 
@@ -167,7 +173,7 @@ def _joined(lines: Sequence[str], indexes: Sequence[int]) -> str:
     return "\n".join(text)
 
 
-def _late(detail: SymbolDetail, lines: Sequence[str]) -> range:
+def _long_comment(detail: SymbolDetail, lines: Sequence[str]) -> range:
     """The lines that come after the code: those of a long comment but for its first sentence."""
     first, last = 0, detail.line - detail.body_line
     if last < _LONG_COMMENT:
@@ -249,13 +255,13 @@ def matching_part(
     `brief` part has at least the line with the name, and says nothing of the rest.
     """
     lines = detail.body.split("\n")
-    late = _late(detail, lines)
-    head = {index for index in range(_head(detail, lines)) if index not in late}
+    comment = _long_comment(detail, lines)
+    head = {index for index in range(_head(detail, lines)) if index not in comment}
     if brief:
         head = {(detail.name_line or detail.line) - detail.body_line}
-    found_in = ranking.line_scores(lines, query)
+    line_scores = ranking.line_scores(lines, query)
     # The head is there anyhow.
-    scores = [0.0 if index in head else score for index, score in enumerate(found_in)]
+    scores = [0.0 if index in head else score for index, score in enumerate(line_scores)]
     around = range(-_AROUND, _AROUND + 1)
 
     def score(index: int) -> float:
@@ -290,7 +296,7 @@ def matching_part(
 
     has_room = _size(part(matching)) <= budget
     excerpt = best_of(budgets.most(len(order), lambda count: _size(best_of(count)) <= budget))
-    if _size(excerpt) <= budget and (brief or any(found_in)):
+    if _size(excerpt) <= budget and (brief or any(line_scores)):
         return excerpt
     return part(()) if brief else None
 

@@ -104,6 +104,7 @@ def lines_with(text: AnyStr, part: AnyStr, line: AnyStr) -> Iterator[int]:
             number += text.count(line, counted, at)
             counted = at
             yield number
+            # One part a line is enough.
             at = text.find(line, at + 1) - 1
         at = text.find(inner, at + 1)
 
@@ -186,6 +187,7 @@ class Spelling:
         part = term.removesuffix("y")
         numbers = lines_with(self._text, part, "\n") if part else range(len(self._keys))
         for number in numbers:
+            # Before a name stands EXACT.
             key = self._keys[number][number >= self._segment.words :].decode("utf-8", "replace")
             matching += [number] * terms_of(key).count(term) if len(key) > 1 else ()
         return matching

@@ -1,8 +1,9 @@
 """The index as an SQLite file: the words of each content, who has it since when, and outlines.
 
-All worktrees and clones of a repository share a file. Words are kept under a hash of what they are
-of, so that none of them can be wrong about another's, and a content that one has read costs the
-others a look at it. A question looks into the segments that have something of its own workspace.
+All worktrees and clones of a repository share a file. A row of `files` is a file of one workspace
+and points to its content; a row of `contents` has the hash of that, and the segment and the slot of
+its words. So a content that one worktree has read isn't read by the others. A question looks into
+the segments that have something of its own workspace.
 
 A word is looked for in the words of each segment, by its bytes: some milliseconds for thousands of
 files. In return a file that changes costs one row, and an index half built already answers.
@@ -64,7 +65,7 @@ _SMALL = 400
 _PART_CONTENTS = 4_000
 _MOST_OUTLINES = 20_000
 _OUTLINES_AT_ONCE = 64
-_Found = TypeVar("_Found")
+_Result = TypeVar("_Result")
 
 
 class KnownFile(NamedTuple):
@@ -92,10 +93,10 @@ class Store:
         self.outlines = _Outlines(self._database)
         self._root = stored_path(str(root))
         self._updates = 0
-        # What this workspace has, as of a moment: its number and segments; its copies. `_reading`
-        # renews them, under the database's lock.
+        # This workspace as of `_moment`, and its copies as of `_copied_at`: `_reading` and
+        # `postings` renew them, under the database's lock.
         self._moment: object = None
-        self._own = 0
+        self._workspace = 0
         self._own_segments: Sequence[tuple[int, bool]] = ()
         self._is_checked = False
         self._copied_at: object = None
@@ -120,7 +121,7 @@ class Store:
                 "SELECT paths.path, size, ctime_ns - since, ctime_ns, inode, racy FROM files "
                 "JOIN paths ON paths.id = files.path "
                 f"WHERE workspace = ? AND coalesce((note LIKE '{TEXT_NOTE}%') = ?, 1)",
-                (self._own, kind),
+                (self._workspace, kind),
             ).fetchall()
         return {loaded_path(row[0]): row[1:] for row in rows}
 
@@ -140,7 +141,7 @@ class Store:
         """The list of files that was kept, and when it was made."""
         with self._reading():
             row = self._connection.execute(
-                "SELECT listing FROM workspaces WHERE id = ?", (self._own,)
+                "SELECT listing FROM workspaces WHERE id = ?", (self._workspace,)
             ).fetchone()
             if not (row and row[0]):
                 return None
@@ -163,7 +164,7 @@ class Store:
             rows = self._connection.execute(
                 "SELECT paths.path FROM files JOIN paths ON paths.id = files.path "
                 "WHERE workspace = ? AND note = ?",
-                (self._own, note),
+                (self._workspace, note),
             )
             return sorted(loaded_path(path) for (path,) in rows)
 
@@ -181,11 +182,12 @@ class Store:
         """The paths of the files with a key that holds the part; without texts, of code alone."""
         paths: set[str] = set()
         for number in self._numbers(are_texts=are_texts):
+            # CROSS JOIN keeps SQLite from changing the order.
             rows = self._connection.execute(
                 "SELECT paths.path FROM json_each(?) AS wanted CROSS JOIN contents "
                 "CROSS JOIN files CROSS JOIN paths WHERE segment = ? AND slot = wanted.value "
                 "AND content = contents.id AND workspace = ? AND paths.id = files.path",
-                (json.dumps([*self._segments.slots_with(number, part)]), number, self._own),
+                (json.dumps([*self._segments.slots_with(number, part)]), number, self._workspace),
             )
             paths.update(loaded_path(path) for (path,) in rows)
         return paths
@@ -200,7 +202,9 @@ class Store:
     def _slots(self) -> dict[int, set[int]]:
         """The slots of this workspace's files, by segment."""
         slots: dict[int, set[int]] = {}
-        for number, slot in self._connection.execute(f"SELECT segment, slot {_OWN}", (self._own,)):
+        for number, slot in self._connection.execute(
+            f"SELECT segment, slot {_OWN}", (self._workspace,)
+        ):
             slots.setdefault(number, set()).add(slot)
         return slots
 
@@ -208,7 +212,7 @@ class Store:
         """The paths of the files with words of which none has one of the parts in it."""
         with self._reading():
             rows = self._connection.execute(
-                f"SELECT paths.path {_OWN} AND note = ''", (self._own,)
+                f"SELECT paths.path {_OWN} AND note = ''", (self._workspace,)
             ).fetchall()
             every = {loaded_path(path) for (path,) in rows}
             return every - every.intersection(*map(self._holding, parts))
@@ -239,14 +243,18 @@ class Store:
         return version, rows, by_term
 
     def _documents(self) -> list[DocumentRow]:
-        """The documents of this workspace; what several files have is in more slots, of its own."""
+        """The documents of this workspace, a number in a segment for each file.
+
+        The number is the slot; of several files with one content all but the first, its copies, get
+        numbers behind the last slot.
+        """
         rows: list[DocumentRow] = []
         places: dict[int, tuple[bytearray, dict[int, list[int]], Segment]] = {}
         for number in self._numbers(are_texts=False):
             segment = self._segments.get(number)
             places[number] = bytearray(len(segment.lengths)), {}, segment
         for path, number, slot in self._connection.execute(
-            f"SELECT paths.path, segment, slot {_OWN}", (self._own,)
+            f"SELECT paths.path, segment, slot {_OWN}", (self._workspace,)
         ):
             if number not in places:
                 continue
@@ -280,23 +288,25 @@ class Store:
         with self._database.reading():
             version = self._database.number("PRAGMA data_version"), self._updates
             if version != self._moment:
-                self._look()
+                self._renew()
                 self._moment = version
             yield version
 
-    def _look(self) -> None:
+    def _renew(self) -> None:
         """Find the number of this workspace, and its segments."""
         run = self._connection.execute
         row = run("SELECT id FROM workspaces WHERE root = ?", (self._root,)).fetchone()
-        self._own = row[0] if row else 0
+        self._workspace = row[0] if row else 0
         if not self._is_checked:
-            for sums, placed, *row in run(_ROWS, (self._own,)):
+            for sums, content_sums, *row in run(_ROWS, (self._workspace,)):
                 *file, segment, slot = row
-                held = file[-1] is None or placed == checksum(file[-1], segment, slot)
+                held = file[-1] is None or content_sums == checksum(file[-1], segment, slot)
                 if sums != checksum(*file) or not held:
                     raise sqlite3.DatabaseError("a row is malformed")
             self._is_checked = True
-        numbers = {number for (number,) in run(f"SELECT DISTINCT segment {_OWN}", (self._own,))}
+        numbers = {
+            number for (number,) in run(f"SELECT DISTINCT segment {_OWN}", (self._workspace,))
+        }
         rows = run("SELECT id, is_text FROM segments").fetchall()
         self._segments.keep({number for number, _ in rows})
         self._own_segments = [
@@ -410,7 +420,8 @@ class Store:
         """The words of all that this workspace has."""
         with self._reading():
             rows = self._connection.execute(
-                f"SELECT DISTINCT segment, slot, key {_OWN} ORDER BY segment, slot", (self._own,)
+                f"SELECT DISTINCT segment, slot, key {_OWN} ORDER BY segment, slot",
+                (self._workspace,),
             ).fetchall()
             kinds = dict(self._own_segments)
             segments = {number: self._segments.get(number) for number in kinds}
@@ -437,13 +448,13 @@ class Store:
             part = part.subset(slots)
         return self.change(lambda _: self._add(part, artefact)) if slots else 0
 
-    def change(self, work: Callable[[sqlite3.Connection], _Found]) -> _Found:
+    def change(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
         """Run `work`, which may change the tables, in one transaction."""
         with self._database.writing():
             self._updates += 1
             return work(self._connection)
 
-    def look(self, work: Callable[[sqlite3.Connection], _Found]) -> _Found:
+    def look(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
         """Run `work`, which reads the tables as of one moment."""
         with self._reading():
             return work(self._connection)

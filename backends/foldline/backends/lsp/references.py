@@ -1,4 +1,8 @@
-"""The uses of a name that servers confirm; all its definitions are asked about at the same time."""
+"""The uses of a name that servers confirm; all its definitions are asked about at the same time.
+
+`begin`, `prefetch` and `confirm` run where the caller does; what they start runs on the loop of the
+servers. `confirm` has a deadline: requests that are late become a part of the coverage.
+"""
 
 from __future__ import annotations
 
@@ -189,7 +193,7 @@ class _Outcomes:
         """All uses once; `remarks` and what failed make the coverage."""
         failures: dict[str, str] = {}
         for failure in self._failures:
-            # The first is told in full.
+            # A server tells its first failure in full, and others more shortly.
             failures[failure.server] = max(failures.get(failure.server, ""), str(failure), key=len)
         gaps = [*failures.values()][:_MOST_FAILURES]
         gaps += [*self._gaps_of_jedi(), *remarks]

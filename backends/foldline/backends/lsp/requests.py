@@ -20,18 +20,15 @@ from foldline.backends.lsp.pool import Answered, Query, ServerPool
 from foldline.backends.models import COMPLETE
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable
+    from collections.abc import Callable, Coroutine, Iterable
+    from concurrent.futures import Future
 
     from foldline.backends.files.base import FileBackend
     from foldline.backends.lsp.servers import ServerSpec
 
     Value = TypeVar("Value")
-    from collections.abc import Callable
-    from concurrent.futures import Future
 
-    Answer = TypeVar("Answer")
-
-# Then the guards end what is left.
+# Servers that still run then are ended by their guards, processes that outlive this one.
 _STOP_SECONDS = 2.0
 _lock = threading.Lock()
 _loops: dict[int, BackgroundLoop] = {}
@@ -47,7 +44,7 @@ class BackgroundLoop:
         self._thread.start()
         atexit.register(self._close)
 
-    def start(self, task: Coroutine[object, object, Answer]) -> Future[Answer]:
+    def start(self, task: Coroutine[object, object, Value]) -> Future[Value]:
         """Start `task` on the loop; other threads may wait for its result."""
         return asyncio.run_coroutine_threadsafe(task, self._loop)
 

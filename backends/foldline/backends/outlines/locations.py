@@ -33,6 +33,7 @@ class Locations(Listed[Location]):
     `left_out` counts those over the budget, and `cursor` asks for them, as in all answers.
     """
 
+    # The field that `Listed` iterates over.
     _items: ClassVar = "locations"
     locations: tuple[Location, ...]
     backend: str = ""

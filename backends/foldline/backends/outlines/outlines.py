@@ -71,15 +71,15 @@ def outline_of_tree(language: str, data: bytes, root: Node, *, guarded: bool = F
         if not root.has_error and outline.symbols:
             outline.reason = ""
         return outline
-    root, failed = reparsed(language, data, root, guarded=guarded)
+    root, error_row = reparsed(language, data, root, guarded=guarded)
     outline = _parser_of(language)(data, root)
-    if failed is not None:
+    if error_row is not None:
         if language in SCRIPTS:
             outline.symbols = _mended(language, data, outline, guarded=guarded)
         rows = data.split(b"\n")
         outline.symbols = tuple(_beside(rows, outline.symbols))
-        missing = _missing(rows, outline.symbols, failed)
-        outline.reason = f"{PARSED_WITH_ERRORS} (line {failed + 1}): {missing}"
+        missing = _missing(rows, outline.symbols, error_row)
+        outline.reason = f"{PARSED_WITH_ERRORS} (line {error_row + 1}): {missing}"
     elif not outline.symbols:
         outline.reason = "defines nothing"
     return outline
@@ -110,11 +110,11 @@ def _indent(rows: Sequence[bytes], symbol: SymbolInfo) -> int:
     return len(row) - len(row.lstrip())
 
 
-def _missing(rows: Sequence[bytes], symbols: Iterable[SymbolInfo], failed: int) -> str:
+def _missing(rows: Sequence[bytes], symbols: Iterable[SymbolInfo], error_row: int) -> str:
     """Say how many lines from the first error on are in no symbol."""
     outlined = {line for one in symbols for line in range(one.line, one.line_end + 1)}
     lines = [
-        row.strip() for line, row in enumerate(rows, 1) if line > failed and line not in outlined
+        row.strip() for line, row in enumerate(rows, 1) if line > error_row and line not in outlined
     ]
     code = sum(line[:1] not in (b"", b"#", b"*", b"/") for line in lines)
     return f"{code} {plural('line', code)} left out" if code else "something may be missing"
@@ -140,15 +140,15 @@ def reparsed(
 
     That of one without what the grammar misreads, if the parser then gets as far.
     """
-    failed = _first_error(root)
-    if failed is None:
+    error_row = _first_error(root)
+    if error_row is None:
         return root, None
     text = mended(data, language)
     again = _root(language, text, guarded=guarded) if text != data else None
     if again is None:
-        return root, failed
-    fails = _first_error(again)
-    return (again, fails) if fails is None or fails >= failed else (root, failed)
+        return root, error_row
+    new_row = _first_error(again)
+    return (again, new_row) if new_row is None or new_row >= error_row else (root, error_row)
 
 
 def _root(language: str, data: bytes, *, guarded: bool) -> Node | None:

@@ -48,16 +48,16 @@ _MOST_NAMED = 3
 
 
 async def with_text(
-    found: References, files: FileBackend, index: WorkspaceIndex | None, since: float
+    references: References, files: FileBackend, index: WorkspaceIndex | None, since: float
 ) -> References:
     """The references with the lines of text that have the last part of their name as a word.
 
     Prose and data that have it are counted by kind.
     """
-    name = key_of(found.name.rpartition(".")[2])
+    name = key_of(references.name.rpartition(".")[2])
     if not word_of(name):
-        return found
-    within = Scope(files, found.scope)
+        return references
+    within = Scope(files, references.scope)
     paths: Iterable[str]
     large: Iterable[str] = ()
     coverage = COMPLETE
@@ -79,6 +79,7 @@ async def with_text(
         first = word.search(data)
         if first is None:
             continue
+        # Without a newline, -1 becomes the length.
         end = data.find(b"\n", first.end()) % (len(data) + 1)
         if (
             end - data.rfind(b"\n", 0, first.start()) > _LONGEST_LINE
@@ -89,9 +90,9 @@ async def with_text(
             continue
         places = (data.count(b"\n", 0, m.start()) + 1 for m in word.finditer(data))
         text.append(TextUses(path, tuple(islice(dict.fromkeys(places), _MOST_LINES))))
-    reason, completeness = found.reason, found.coverage
+    reason, completeness = references.reason, references.coverage
     if text or kinds:
-        # Code has none, but text has.
+        # The reason begins with "no code has it": text has it.
         reason = re.sub(r"^no code[^`]*`[^`]*`(?:; |$)", "", reason)
     unread = Counter(_kind(path) for path in large if within.holds(path) and not _DATA.search(path))
     if unread:
@@ -103,33 +104,34 @@ async def with_text(
             f"{TEXT_ALONE}{gap}" if completeness == COMPLETE else f"{completeness}; text: {gap}"
         )
     return replace(
-        found, text=tuple(text), counted=_counts(kinds), reason=reason, coverage=completeness
+        references, text=tuple(text), counted=_counts(kinds), reason=reason, coverage=completeness
     )
 
 
 async def said_of_strings(
-    found: References, files: FileBackend, index: WorkspaceIndex | None, since: float
+    references: References, files: FileBackend, index: WorkspaceIndex | None, since: float
 ) -> str:
     """Tell of a string in code that is the name: `getattr(a, "name")` uses it, too.
 
     That of a shell's function may stand in any text: `ssh host 'name x'`.
     """
-    name = key_of(found.name.rpartition(".")[2])
+    name = key_of(references.name.rpartition(".")[2])
     if not (word := word_of(name)):
         return ""
-    within = Scope(files, found.scope)
+    within = Scope(files, references.scope)
     if index is None:
         paths = [stamp.path for stamp in within.walk() if not is_text(stamp.path)]
     else:
         paths = [*(await coroutine_of(index.files_with)(word, since=since)).paths]
-    same = (use for use in found if use.tier != "another")
+    # Uses that are another definition's by that name say nothing.
+    same = (use for use in references if use.tier != "another")
     defining = (use.path for use in same if use.kind == ReferenceKind.DEFINITION)
     in_shell = any(_is_shell(files, path) for path in islice(defining, _MOST_NAMED))
     written = re.escape(name.encode("utf-8", "replace"))
     in_text = rb"(?m)^(?!\s*#).*?(?<![\w-])%b(?![\w-])" if in_shell else rb"([\"'`])%b\1"
     quoted = re.compile(in_text % written)
     # Names in `__all__` are references.
-    lines = {(use.path, use.line) for use in found}
+    lines = {(use.path, use.line) for use in references}
     paths = [path for path in paths if within.holds(path)]
     for path in paths[:_MOST_FILES]:
         with suppress(PathError):

@@ -69,6 +69,7 @@ def rewrite(plan: Plan, files: FileBackend, source: str, output: str) -> Rewritt
         raise AdoptError(f"{where}: several statements make the text")
     if use.doubt:
         raise AdoptError(f"{where}: {use.doubt}")
+    # The name that the call fills in has to be the text: imported, or of the text's own file.
     owner, origins = use.owner, module.imports.items()
     origin = next((one for name, (one, _) in origins if f"{owner}.".startswith(f"{name}.")), None)
     is_own = origin is not None or (

@@ -51,6 +51,7 @@ def text_of(scope: Scope, node: ast.expr | None, depth: int = 0) -> str | None:
 
 def pieces_of(scope: Scope, node: ast.expr, depth: int = 0) -> list[str | ast.expr] | None:
     """Return the texts of an expression, and the expressions between them; None for no text."""
+    # Names may be defined by one another.
     if depth > 40:
         return None
     match node:

@@ -70,9 +70,9 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
     >>> adapter = AnthropicAdapter(model="claude-sonnet-5-5", max_tokens=4_096)
 
     The prompt's messages are sent with their roles; the API has no role `developer`, so those are
-    the system's, too. A declared output is requested by a JSON schema; types
-    that it can't express (mappings with arbitrary keys, arrays of different items) are errors.
-    Without `api_key`, the SDK looks for credentials in its usual places.
+    the system's, too. A declared output is requested by a JSON schema; types that it can't express
+    (mappings with arbitrary keys, arrays of different items) are errors. Without `api_key`, the SDK
+    looks for credentials in its usual places.
 
     The arguments that aren't listed are those of `SdkAdapter`.
 
@@ -168,7 +168,7 @@ class _Exchange(SdkExchange):
             self.request["tools"] = tools
         if self.request.get("cache_control", EPHEMERAL) is not None:
             cuts = Cuts(rendered, anthropic_rules(adapter.model), shown)
-            self._keep(cuts)
+            self._set_breakpoints(cuts)
             if cuts.after_tools:
                 shown[-1]["cache_control"] = EPHEMERAL
         if tools or conversation.turns[conversation.begun :]:
@@ -234,7 +234,7 @@ class _Exchange(SdkExchange):
         self._messages.append({"role": "user", "content": [*results, *texts]})
         return results
 
-    def _keep(self, cuts: Cuts) -> None:
+    def _set_breakpoints(self, cuts: Cuts) -> None:
         """Set the breakpoints of the prompt that the conversation begins with."""
         mark = {"cache_control": EPHEMERAL}
         self._system[:] = [
@@ -419,8 +419,8 @@ def _native(blocks: Iterable[dict[str, object]]) -> Iterator[dict[str, object]]:
     """
     for block in blocks:
         if block["type"] == "tool_use":
-            told = {"name": name_sent(str(block["name"])), "input": object_of(block["input"])}
-            yield block | told
+            accepted = {"name": name_sent(str(block["name"])), "input": object_of(block["input"])}
+            yield block | accepted
         elif block["type"] != "text" or str(block["text"]).strip():
             yield block
 

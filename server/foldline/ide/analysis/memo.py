@@ -1,5 +1,12 @@
 """Memoized evaluations, each valid until a name that it used changes its meaning, and their limits.
 
+An evaluation is a frame on a stack, from `begin` to `end`. The names that it looks up are noted in
+its frame, and in those around it when it ends. What it costs counts for a bucket: that of the
+statement, or of the piece of it that is evaluated.
+
+A piece outlives an edit of its statement. The new statement has to pay for it, too, or limits would
+depend on the order of edits: the piece is `carried` until it's first asked for, and is paid then.
+
 A few lines can describe more than memory holds. Costs are roughly bytes. Each statement has an
 allowance, and so has each file for all of its statements; both grow with the file. A value that
 exceeds an allowance stays unknown.
@@ -63,6 +70,7 @@ class Memo:
         self._size_of = size_of
         self._buckets: dict[int, Bucket] = {}
         self._stack: list[_Frame] = []
+        # Of what the meter has spent, the part that counts for an account already.
         self._settled = 0
         self._spent: Counter[str] = Counter()
 
@@ -192,7 +200,7 @@ class Memo:
         self._spent = Counter()
         for bucket in self._buckets.values():
             if bucket.anchor.parent is not None:
-                # Whatever of its statement is left was evaluated, and will be again.
+                # The statement is gone: the new one hasn't paid for this piece.
                 bucket.carried = id(bucket.anchor.statement) not in self._buckets
             if not bucket.carried:
                 self._spent[bucket.anchor.file] += bucket.cost
@@ -209,6 +217,7 @@ STEP = 100
 """Cost of an evaluated expression, an item, an argument or a field."""
 SECTION = 500
 """Cost of a section, each time it is shown."""
+# A run of a mapped text, and a name that an evaluation used.
 _RUN = 200
 _USED = 60
 
@@ -233,11 +242,11 @@ class Meter:
         self._allowed = 0
         self._left = 0
 
-    def start(self, size: int, spent: int, own: int) -> None:
-        """Start a statement of `own` characters in a file of `size` that cost `spent` so far."""
+    def start(self, size: int, spent: int, length: int) -> None:
+        """Start a statement of `length` characters in a file of `size` that cost `spent` so far."""
         allowance = min(_BASE + _FOR_A_CHARACTER * size, _MOST)
         # Whatever precedes it, a statement may cost what an ordinary one of its length does.
-        least = min(_LEAST_FOR_A_CHARACTER * own, allowance)
+        least = min(_LEAST_FOR_A_CHARACTER * length, allowance)
         self._allowed = self._left = max(min(allowance, _STATEMENTS * allowance - spent), least)
         self.exceeded = False
 

@@ -71,11 +71,11 @@ class PromptFiles:
             for file, stamp in self._walk(check):
                 check()
                 if file.endswith((".py", ".pyi")):
-                    known = self._words.get(file)
-                    if known is None or known.stamp != stamp:
-                        known = _read(file, stamp)
-                    if known is not None:
-                        words[file] = known
+                    entry = self._words.get(file)
+                    if entry is None or entry.stamp != stamp:
+                        entry = _read(file, stamp)
+                    if entry is not None:
+                        words[file] = entry
         except OutOfTimeError:
             words = {**self._words, **words}
             self.complete = False
@@ -103,7 +103,8 @@ class PromptFiles:
         """Yield the files in which some symbol may match a query."""
         wanted = query.lower()
         for file in self.files():
-            # Match as editors do: the query's characters in order, within one name.
+            # Match as editors do: the query's characters in order, within one name. `in` uses up an
+            # iterator as far as it looks.
             rests = map(iter, self._words[file].names.split("\n"))
             if any(all(character in rest for character in wanted) for rest in rests):
                 yield file

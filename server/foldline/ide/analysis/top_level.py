@@ -139,7 +139,7 @@ def parse(text: str, file: str, previous: Parsed | None = None) -> Parsed:
         return Parsed(text, (), f"it has {len(text):,} characters, the limit is {MAX_CHARACTERS:,}")
     try:
         if previous is None or previous.refused:
-            top_levels = _with_rests(_cut(text, (0, len(text)), file, _parse), text)
+            top_levels = _with_broken(_cut(text, (0, len(text)), file, _parse), text)
             return Parsed(text, tuple(map(_read, top_levels)))
         updated = _Update(text, file, previous).parsed()
         _check_size(sum(statement.anchor.size for statement in updated.statements))
@@ -200,7 +200,7 @@ class _Update:
                     return Parsed(self.text, tuple(self._reread(everything)))
             if alone is None:
                 cut = _cut(self.text, (self.low, self.high), self.file, self.parse)
-                middle = _with_rests(cut, self.text)
+                middle = _with_broken(cut, self.text)
                 middle = list(map(_read, self._with_last_good(middle)))
             else:
                 pieces = _pieces_of(self.touched)
@@ -259,6 +259,7 @@ class _Update:
     def _with_last_good(self, middle: list[TopLevel]) -> list[TopLevel]:
         if not any(statement.broken for statement in middle):
             return middle
+        # A statement that no new one defines anew lends its nodes to the damaged text.
         lost = [old for old in self.touched if old.nodes]
         names = {name for new in middle if not new.broken for name in defined(new)}
         lost = [old for old in lost if not names & set(defined(old))]
@@ -268,7 +269,7 @@ class _Update:
                 result.append(new)
                 continue
             old = _closest(lost, new)
-            if _is_left_of(old, new):
+            if _has_part_of(old, new):
                 lost.remove(old)
                 result.append(_stale(old, new))
             else:
@@ -284,7 +285,7 @@ def _closest(candidates: list[TopLevel], new: TopLevel) -> TopLevel:
     return next((old for old in candidates if mine & set(defined(old))), candidates[0])
 
 
-def _is_left_of(old: TopLevel, new: TopLevel) -> bool:
+def _has_part_of(old: TopLevel, new: TopLevel) -> bool:
     """Return True if the new text still contains part of the old one."""
     good = old.anchor.text
     start, old_end, _ = changed(good, new.text)
@@ -418,9 +419,9 @@ def _cut(text: str, place: tuple[int, int], file: str, parse: Parse) -> Iterator
         low = resume
 
 
-def _with_rests(found: Iterable[TopLevel], text: str) -> list[TopLevel]:
-    """Mark statements as broken that the parser split wrongly; return them all."""
-    statements = list(found)
+def _with_broken(top_levels: Iterable[TopLevel], text: str) -> list[TopLevel]:
+    """Return the statements; those that the parser split wrongly are marked as broken."""
+    statements = list(top_levels)
     for statement in statements:
         # The parser may have started or ended it where Python wouldn't.
         cut_off = not _begins_line(text, statement.start) or statement.text.endswith(":")

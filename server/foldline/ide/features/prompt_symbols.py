@@ -61,22 +61,22 @@ def symbols(analysis: ModuleAnalysis) -> tuple[Symbol, ...]:
         prompt._replace(children=(*prompt.children, *within.range(prompt.range)))
         for prompt in prompts
     ]
-    alone = [symbol for symbol in loose if id(symbol) not in within.found]
+    alone = [symbol for symbol in loose if id(symbol) not in within.nested_ids]
     return tuple(sorted([*nested, *alone], key=lambda symbol: symbol.range))
 
 
 class _Within:
-    """Finds the symbols within a range, in their order; `found` has the `id` of each one found."""
+    """Finds the symbols within a range, in their order; `nested_ids` has those that it found."""
 
     def __init__(self, symbols: Iterable[Symbol]) -> None:
         self._placed = sorted(enumerate(symbols), key=_start)
-        self.found: set[int] = set()
+        self.nested_ids: set[int] = set()
 
     def range(self, span: Span) -> list[Symbol]:
         low = bisect_left(self._placed, span.start, key=_start)
         high = bisect_right(self._placed, span.end, key=_start)
         inside = [item for item in self._placed[low:high] if span.covers(item[1].range)]
-        self.found.update(id(symbol) for _, symbol in inside)
+        self.nested_ids.update(id(symbol) for _, symbol in inside)
         return [symbol for _, symbol in sorted(inside, key=itemgetter(0))]
 
 

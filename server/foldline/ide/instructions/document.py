@@ -123,12 +123,12 @@ class InstructionFile:
                     heading.body,
                     body_end,
                     heading.end,
-                    *self._mark(heading.body, body_end),
+                    *self._fold_comment(heading.body, body_end),
                 )
             )
         return tuple(sections)
 
-    def _mark(self, start: int, end: int) -> tuple[Range | None, str]:
+    def _fold_comment(self, start: int, end: int) -> tuple[Range | None, str]:
         """Return the first comment in a range that folds a section, with its summary."""
         comments = self.markdown.comments
         for one in comments[bisect_left(comments, (start,)) : bisect_left(comments, (end,))]:
@@ -208,6 +208,7 @@ class InstructionFile:
 
     def end_of_line(self, offset: int) -> int:
         """Return where the line of an offset ends."""
+        # Without a newline, -1 becomes the length of the text.
         return max(offset, self.text.find("\n", offset) % (len(self.text) + 1))
 
     def short_key(self, section: InstructionSection) -> str:
@@ -241,15 +242,17 @@ class InstructionFile:
     def _blocks(
         self, sections: Sequence[InstructionSection], opened: Collection[str]
     ) -> Iterator[Block]:
-        hidden, count = 0, 0
+        hidden_end, count = 0, 0
         for at, section in enumerate(sections):
-            if section.start < hidden:
+            if section.start < hidden_end:
                 continue
             if section.mark is None or section.key in opened:
                 yield self._block(section, "FULL", self.text[section.start : section.own])
             else:
-                hidden = section.end
-                inner = sections[at : bisect_left(sections, hidden, at, key=lambda one: one.start)]
+                hidden_end = section.end
+                inner = sections[
+                    at : bisect_left(sections, hidden_end, at, key=lambda one: one.start)
+                ]
                 blocks = tuple(self._blocks(inner, {*opened, section.key}))
                 yield self._block(
                     section,

@@ -1,9 +1,9 @@
 """Operations: queries about a workspace, written once and offered by every shell.
 
 A module of this package has the `Arguments` of one operation and an `OPERATION` that ties them to
-their names and to one call of the core. The shells adapt it: the language
-server fills in the editor's focus, MCP and Python tools turn the arguments into a JSON schema, and
-the command line turns them into options.
+their names and to one call of the core. The shells adapt it: the language server fills in the
+editor's focus, MCP and Python tools turn the arguments into a JSON schema, and the command line
+turns them into options.
 """
 
 from __future__ import annotations

@@ -74,6 +74,7 @@ class Renderer:
         self._all: set[_Worker] = set()
         # Where workers don't stay, with the packages that start threads there.
         self._cold: dict[tuple[Path, Path], tuple[str, ...]] = {}
+        # How often it was closed and stopped: a job that waits compares.
         self._closed = 0
         self._stopped = 0
         self._answers = AnswerReader()
@@ -117,14 +118,14 @@ class Renderer:
         try:
             # It may be of any size, and the event loop has others to answer.
             read = partial(self._answers.read, job.file, answer, answers, finish)
-            identity, found = await in_thread(read, QUICK if finish is None else PROMPTS)
+            identity, result = await in_thread(read, QUICK if finish is None else PROMPTS)
         except ArgumentsError as error:
             message = f"{job.file.name} wrote into its own answer ({error}): {answer[:200]!r}"
             raise RenderError({"kind": "output", "message": message}) from error
         interpreter_used = used(interpreter, identity.python, identity.foldline, VERSION)
-        told = replace(interpreter_used, threads=self._cold.get(key, ()))
-        self.interpreters[interpreter.path] = told
-        return replace(found, interpreter=told)
+        used_interpreter = replace(interpreter_used, threads=self._cold.get(key, ()))
+        self.interpreters[interpreter.path] = used_interpreter
+        return replace(result, interpreter=used_interpreter)
 
     def close(self) -> None:
         """Let go of every worker: each then kills what it started, and leaves.

@@ -62,19 +62,25 @@ class PromptSource(ABC):
     name: str | None = None
     trust_needed: ClassVar[bool]
 
-    # The name of the prompt that is meant. The prompt as a view shows it: a block equal to one of
-    # `known` is that object; from its source alone; with sections opened as a model does, None for
-    # all; a worker's answer to an action.
+    # The name of the prompt that is meant.
     @abstractmethod
     async def name_of(self, ref: PromptRef) -> str | None: ...
+
+    # The prompt as a view shows it: a block equal to one of `known` is that object.
     @abstractmethod
     async def render(self, view: View, known: Sequence[Block] = ()) -> Render: ...
+
+    # The same, from the source alone.
     @abstractmethod
     async def render_source(self, view: View) -> Render: ...
+
+    # The prompt with sections opened as a model does it; without `keys`, all.
     @abstractmethod
     async def open_sections(
         self, view: View, keys: Sequence[str] | None, reason: str
     ) -> OpenedSections: ...
+
+    # A worker's answer to an action.
     @abstractmethod
     async def answer(self, view: View, answers: type[AnswerT], action: Action) -> AnswerT: ...
     @abstractmethod

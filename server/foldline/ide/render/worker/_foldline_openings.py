@@ -24,10 +24,11 @@ Path = tuple[str, ...]
 
 
 class Openings:
-    """The openings of a render: of all that they change, only that is rendered again.
+    """The openings of a render: only the blocks that they change are rendered again.
 
-    The reason is what the prompt's tasks are told; `failed` are the sections that couldn't be
-    rendered, and `written` returns a block as it's sent.
+    These are the section's own, and those that show a task: it says which sections were opened, and
+    the `reason`. `failed` are the sections that couldn't be rendered, and `written` returns a block
+    as it's sent.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class Openings:
         self._tasks = [
             index
             for index, block in enumerate(blocks)
-            if block.path not in failed and self._is_told(block.path)
+            if block.path not in failed and self._shows_task(block.path)
         ]
 
     def stability(self, blocks: Sequence[Block] | None = None) -> str:
@@ -98,10 +99,12 @@ class Openings:
     def _pass(self, block: Block) -> RenderPass:
         """Return a render with the section open, and the tasks told so."""
         source = self._source
-        told = build_expansion_instructions((block.dotted_key,), self._reason, source.plan.wording)
+        instructions = build_expansion_instructions(
+            (block.dotted_key,), self._reason, source.plan.wording
+        )
         return RenderPass(
             source.plan,
-            instructed(source.bindings, source.plan, told),
+            instructed(source.bindings, source.plan, instructions),
             overrides={**source.overrides, block.path: FULL},
             session=source.session,
             session_overrides=source.session_overrides,
@@ -116,14 +119,14 @@ class Openings:
         pieces = source.pieces([node])
         count = len(pieces)
         if end <= self._last:
-            # A blank line separates them from what follows.
+            # Text behind them, so that the last one ends with the blank line in between.
             pieces.append(Piece(node, True, FULL, [Segment(SegmentKind.LITERAL, ".")]))
         return end, assemble(pieces)[1][:count]
 
     def _tools(self, block: Block) -> Sequence[Tool[object, object]]:
         return self._source.plan.by_path[block.path].section.tools
 
-    def _is_told(self, path: Path) -> bool:
+    def _shows_task(self, path: Path) -> bool:
         """Return True if a section shows a task."""
         value, _ = self._source.params(self._source.plan.by_path[path])
         return isinstance(value, Task)
