@@ -220,7 +220,7 @@ def _fit(
     return _within(form.lines(), budget)
 
 
-def _stages(headers: _Headers, known: Sequence[Located], budget: int) -> Iterator[_Stage]:
+def _stages(headers: _Headers, every: Sequence[Located], budget: int) -> Iterator[_Stage]:
     """Yield what to show, names first: members of small classes before those of large ones."""
 
     def size(located: Located) -> int:
@@ -232,7 +232,7 @@ def _stages(headers: _Headers, known: Sequence[Located], budget: int) -> Iterato
     def is_private(located: Located) -> bool:
         return any(_is_private(one.name) for one in (*located.enclosing, located.symbol))
 
-    by_name = sorted(known, key=lambda one: (is_field(one), len(one.enclosing), size(one)))
+    by_name = sorted(every, key=lambda one: (is_field(one), len(one.enclosing), size(one)))
     # No budget holds more of them.
     names = [id(located.symbol) for located in by_name[: budget // _LEAST + 1]]
     yield _Stage("names", _Level.NAME, names)
@@ -240,7 +240,7 @@ def _stages(headers: _Headers, known: Sequence[Located], budget: int) -> Iterato
     if headers.outline and headers.outline.imports and not headers.outline.query:
         yield _Stage("imports", _Level.NAME, [_IMPORTS])
     by_use = sorted(
-        known,
+        every,
         key=lambda one: (
             is_private(one),
             len(one.enclosing),
@@ -274,8 +274,8 @@ class _Form:
         levels: How much of each, by its key.
         remark: The last line says it.
         enough: The budget that shows all.
-        every: The number of definitions, where the last line counts those that match a query less;
-            without it, what is hidden is counted where it is.
+        every: For a query the number of all definitions: the last line counts those that match
+            less. Without one, 0: what is hidden is counted where it is.
     """
 
     headers: _Headers
@@ -311,6 +311,7 @@ class _Form:
         start = self.levels
 
         def fits(count: int) -> bool:
+            # Each try begins anew, and stays until the next one.
             self.levels = start
             self.raise_to(level, keys[:count])
             part = [] if count == len(keys) else [f"some {what}" if count else what]
@@ -445,12 +446,12 @@ def _inherited(one: Inherited) -> str:
 
 
 def _fit_above(
-    said: Sequence[str], headers: _Headers, symbols: Sequence[SymbolInfo], budget: int | None
+    notes: Sequence[str], headers: _Headers, symbols: Sequence[SymbolInfo], budget: int | None
 ) -> Sequence[Line]:
     """The most that the budget holds with remarks below it."""
-    around = sum(size_of(remark) + 1 for remark in said)
+    around = sum(size_of(remark) + 1 for remark in notes)
     room = None if budget is None else type(budget)(max(budget - around, 1))
-    return _within([*_fit(headers, symbols, room, around), *map(note, said)], budget)
+    return _within([*_fit(headers, symbols, room, around), *map(note, notes)], budget)
 
 
 def _within(lines: Sequence[Line], budget: int | None) -> Sequence[Line]:

@@ -71,17 +71,17 @@ def corpus_of(rows: Iterable[DocumentRow]) -> Corpus:
 
 def with_buffers(
     corpus: Corpus,
-    found: Mapping[str, list[Postings]],
+    by_term: Mapping[str, list[Postings]],
     terms: Collection[str],
     texts: Mapping[str, bytes],
 ) -> tuple[Corpus, dict[str, list[Postings]]]:
     """The corpus and the postings of `terms` with these texts instead of those of their paths."""
     live = LiveIndex(texts)
-    own_count, live_postings, _ = live.look_up(terms)
+    live_corpus, live_postings, _ = live.look_up(terms)
     merged = {
-        term: [*found.get(term, ()), *live_postings.get(term, ())]
+        term: [*by_term.get(term, ()), *live_postings.get(term, ())]
         for term in terms
-        if term in found or term in live_postings
+        if term in by_term or term in live_postings
     }
     replaced = {number for number, path in enumerate(corpus.paths) if path in texts}
     segments: dict[int, Sequence[int]] = {
@@ -89,11 +89,11 @@ def with_buffers(
         for segment, numbers in corpus.segments.items()
     }
     first = len(corpus.paths)
-    segments[_LIVE] = range(first, first + len(own_count.paths))
+    segments[_LIVE] = range(first, first + len(live_corpus.paths))
     return Corpus(
-        [*corpus.paths, *own_count.paths],
-        [*corpus.lengths, *own_count.lengths],
-        [*corpus.defined, *own_count.defined],
+        [*corpus.paths, *live_corpus.paths],
+        [*corpus.lengths, *live_corpus.lengths],
+        [*corpus.defined, *live_corpus.defined],
         segments,
     ), merged
 

@@ -96,7 +96,7 @@ async def grep_files(
         index.recall()
     walked = await Scope(files, glob, no_ignore=no_ignore).walked(walks, since)
 
-    async def found(text: str, literal: str = "") -> GrepResults:
+    async def results_of(text: str, literal: str = "") -> GrepResults:
         compiled = _compile(text, ignore_case=ignore_case)
         without: Collection[str] = ()
         if index is not None and not ignore_case:
@@ -122,13 +122,13 @@ async def grep_files(
 
     refusal, results = None, None
     try:
-        results = await found(pattern)
+        results = await results_of(pattern)
     except InvalidArgumentError as error:
         refusal = error
     plain = _PUNCTUATION.sub(r"\\\g<0>", pattern)
     if plain != pattern and (results is None or results.total == 0):
         why = "not a regular expression" if refusal else "no line as a regular expression"
-        as_text = await found(plain, why)
+        as_text = await results_of(plain, why)
         results = as_text if as_text.total else results
     if refusal is not None and results is None:
         raise refusal
@@ -265,7 +265,7 @@ class _Pages:
         if number:
             self.counts[path], self._early[path] = number, early
 
-    def page(self, found: GrepResults) -> GrepResults:
+    def page(self, results: GrepResults) -> GrepResults:
         """The results with as many lines or files as fit the budget, at least one."""
         self._add_others()
         order = {path: number for number, path in enumerate(self.counts)}
@@ -274,19 +274,19 @@ class _Pages:
             for match, text, number in self._kept
         ]
         every = [*self.counts.items()][self.first :]
-        is_lines = found.show == "lines"
-        total = found.total if is_lines else found.files
+        is_lines = results.show == "lines"
+        total = results.total if is_lines else results.files
 
         def part(count: int) -> GrepResults:
             last = self.first + count
             cursor = budgets.make_cursor(_KIND, last) if last < total else None
             if not is_lines:
-                return replace(found, counts=tuple(every[:count]), cursor=cursor)
+                return replace(results, counts=tuple(every[:count]), cursor=cursor)
             kept = sorted(matches[:count], key=lambda match: (order[match.path], match.line))
             shown = self._before + Counter(match.path for match in kept)
             paths = dict.fromkeys(match.path for match in kept)
             left = tuple((path, n) for path in paths if (n := self.counts[path] - shown[path]))
-            return replace(found, matches=tuple(kept), counts=left, cursor=cursor)
+            return replace(results, matches=tuple(kept), counts=left, cursor=cursor)
 
         count = len(matches) if is_lines else len(every)
         if (budget := self.budget) is not None:

@@ -292,6 +292,7 @@ def _page(
     if left >= 0 or len(hits) >= _FEWEST:
         return hits, cursor, False
     hits = []
+    # Paths alone: no hit needs its definitions.
     for position, hit in _hits(files, analysis, ranked, first, first):
         cursor = budgets.make_cursor(_KIND, position)
         paths = [one.path for one in (*hits, hit)]
@@ -306,7 +307,7 @@ def _before_faint(ranked: Ranked, end: int) -> int:
     """The place, up to `end`, from which on files match faintly, and define no name exactly."""
     scores, first = ranked.scores, ranked.order[:end]
     strength = [ranked.odds.get(number, scores.values[number]) for number in first]
-    # Odds fall faster than the reader's patience.
+    # Odds fall so fast that the second file would often be left out.
     least, kept = max(strength, default=0.0) / _FAINT, _LEAST if ranked.odds else 0
     for position, number in enumerate(first, 1):
         if strength[position - 1] >= least or scores.words_of(number, "defines"):
@@ -354,6 +355,7 @@ def _why(
         terms = terms_of(word)
         for term in terms:
             if term in question.terms:
+                # The word itself was asked for, or its term is all of the word, or a part of it.
                 alike = 0 if word in asked else 1 if term == terms[0] else 2
                 by_term[term] = min((alike, len(word), word), by_term.get(term, (3, 0, "")))
     heaviest = sorted(by_term, key=lambda term: -question.terms[term] * scores.idf.get(term, 0.0))

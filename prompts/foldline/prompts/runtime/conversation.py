@@ -211,6 +211,7 @@ class ToolTurn:
 Turn: TypeAlias = SystemTurn | DeveloperTurn | UserTurn | AssistantTurn | ToolTurn
 
 
+# For a message whose sections aren't named: a turn that shows none wouldn't be the prompt's.
 _UNNAMED: Any = ((),)
 _PROMPT_TURNS = {Role.SYSTEM: SystemTurn, Role.DEVELOPER: DeveloperTurn}
 
