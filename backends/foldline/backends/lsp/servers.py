@@ -53,9 +53,13 @@ class ReadyWhen(StrEnum):
 
     AT_ONCE = "at once"
     LOGGED = "logged"
+    """A line of its log."""
     NO_PROGRESS = "no progress"
+    """None of the jobs that it reports has run for a while."""
     QUIESCENT = "quiescent"
+    """It reports so, as rust-analyzer does."""
     STABLE = "stable"
+    """The same answer twice."""
 
 
 @record

@@ -62,6 +62,7 @@ def _block_ends(lines: list[bytes]) -> dict[int, int]:
         closing = text.rstrip(b";,") in {b"}", b"]", b")", b"end", b"fi", b"done", b"});", b"})"}
         while open_lines and open_lines[-1][0] >= indent:
             _, opened = open_lines.pop()
+            # A bracket closes the outermost of these.
             if closing and not (open_lines and open_lines[-1][0] >= indent):
                 ends[opened] = row
             else:

@@ -135,8 +135,8 @@ class _Hints:
 
     Attributes:
         known: All parts are known.
-        certain: So are the forms, and the types that they are around; items may not be.
-        names: A class shows another text than the value that a member of it is defined with.
+        certain: The forms are known, and the types that they are for; types of items may not be.
+        names: It has an enum whose members show something else than their values.
         problem: The first form that can't be made.
     """
 

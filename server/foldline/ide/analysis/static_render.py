@@ -140,8 +140,8 @@ class StaticRender:
                     kind = "the unread" if code.startswith("from_file(") else "the text of"
                     more = f"… ({len(code):,})" if len(code) > _CODE_SHOWN else ""
                     shown = f"{code[:_CODE_SHOWN]}{more}"
-                    told = "the text that code makes" if code == "…" else f"{kind} `{shown}`"
-                    yield f"{told} in `{'.'.join(block.path)}`"
+                    part = "the text that code makes" if code == "…" else f"{kind} `{shown}`"
+                    yield f"{part} in `{'.'.join(block.path)}`"
 
     @property
     def exact(self) -> bool:
@@ -358,6 +358,8 @@ class _Own(NamedTuple):
 
 
 class _Renderer:
+    """One render: `pieces` and `shown` gather its sections; `certain`, once False, stays so."""
+
     def __init__(
         self,
         prompt: TemplateValue | PromptValue,
@@ -423,10 +425,10 @@ class _Renderer:
     def opened(self, place: _Place, block: StaticBlock) -> tuple[StaticBlock, ...]:
         """Return the blocks that replace `block` when its section is opened."""
         self.pieces, self.shown = [], []
-        kept = self.overrides
-        self.overrides = {**kept, place.path: Visibility.FULL}
+        overrides = self.overrides
+        self.overrides = {**overrides, place.path: Visibility.FULL}
         self._section(place, block.section)
-        self.overrides = kept
+        self.overrides = overrides
         _, blocks = self._assembled()
         if block.segments and block.segments[-1].kind is SegmentKind.SEPARATOR:
             last = blocks[-1]

@@ -1,7 +1,8 @@
 """The source of each character that a preview shows, and the way back.
 
 A render has segments, and the source has the texts that they are made of, each character with its
-place. What has no equal in the source gets the nearest place that is known.
+place. A section's texts are split at their placeholders, and each segment gets the next piece that
+fits it. What has no equal in the source gets the nearest place that is known.
 """
 
 from __future__ import annotations
@@ -170,18 +171,21 @@ class Provenance:
         """Return False where another section of the same path may be the one that is shown."""
         role = "summary" if block.is_summarized else "template"
         sections = self._sections.get(block.path, ())
-        sizes = sorted(len(_laid(one, role, block)) for one in sections)
+        sizes = sorted(len(_pieces_by_segment(one, role, block)) for one in sections)
         is_alone = len(sizes) < 2 or sizes[-1] > sizes[-2]
         return is_alone and not any(one.maybe for one in sections)
 
     def _stretches(self, block: Block) -> Iterator[_Stretch]:
         """Yield the ranges of a block's text whose source is known."""
         role, at, index = "summary" if block.is_summarized else "template", 0, 0
-        laid = [(_laid(one, role, block), one) for one in self._sections.get(block.path, ())]
-        if not laid:
+        candidates = [
+            (_pieces_by_segment(one, role, block), one)
+            for one in self._sections.get(block.path, ())
+        ]
+        if not candidates:
             return
         # Sections that exclude each other can have one path.
-        pieces, section = max(laid, key=lambda made: len(made[0]))
+        pieces, section = max(candidates, key=lambda candidate: len(candidate[0]))
         what, title, argument = f"{role} of {block.key}", section.text("title"), section.given(role)
         for n, segment in enumerate(block.segments):
             start, at = at, at + len(segment.text)
@@ -194,17 +198,17 @@ class Provenance:
             elif segment.field is not None:
                 name, number, inner = _names(segment.field, section)
                 index = index if number is None else int(number)
-                held, others = self._held(section, block.key, name, index, inner)
+                value_text, others = self._text_of_field(section, block.key, name, index, inner)
                 first = []
                 if isinstance(piece, Placeholder) and piece.file:
                     written = piece.mapped.text[piece.start : piece.end]
                     first = [_Source(f"placeholder {written}", None, piece.source)]
-                if held is not None and segment.text.count(held.text) == 1:
-                    low = start + segment.text.index(held.text)
-                    value = _Source(f"value of {inner or name}", held)
+                if value_text is not None and segment.text.count(value_text.text) == 1:
+                    low = start + segment.text.index(value_text.text)
+                    value = _Source(f"value of {inner or name}", value_text)
                     yield _Stretch(start, low, (*first, *others))
-                    yield _Stretch(low, low + len(held.text), (*first, value, *others))
-                    start = low + len(held.text)
+                    yield _Stretch(low, low + len(value_text.text), (*first, value, *others))
+                    start = low + len(value_text.text)
                 yield _Stretch(start, at, (*first, *others))
             elif isinstance(piece, MappedText):
                 yield from _literal(piece, segment.text, start, what)
@@ -212,7 +216,7 @@ class Provenance:
                 computed = _Source(what, None, span_of(argument.node))
                 yield _Stretch(start, at, (computed,), exact=False)
 
-    def _held(
+    def _text_of_field(
         self, section: SectionValue, key: str, name: str, index: int, inner: str
     ) -> tuple[MappedText | None, list[_Source]]:
         """Return the text that a field holds, if the source tells, and the field's other places."""
@@ -231,8 +235,8 @@ class Provenance:
             if field.name is not None:
                 others.append(_Source(f"field {params.name}.{name}", None, span_of(field.name)))
         if inner:
-            held = (value is not None and sequence_of(value)) or ()
-            item = held[index] if index < len(held) else None
+            item_values = (value is not None and sequence_of(value)) or ()
+            item = item_values[index] if index < len(item_values) else None
             argument = item.arguments.get(inner) if isinstance(item, InstanceValue) else None
             value = None if argument is None else argument.value
             if argument is not None and not isinstance(value, Text):
@@ -296,9 +300,9 @@ def _names(field: str, section: SectionValue) -> tuple[str, str | None, str]:
     return (match[1], match[2], match[3] or "") if match is not None else (field, None, "")
 
 
-def _laid(section: SectionValue, role: str, block: Block) -> dict[int, _Piece]:
+def _pieces_by_segment(section: SectionValue, role: str, block: Block) -> dict[int, _Piece]:
     """Return the piece of the section's texts that each segment shows, by the segment's number."""
-    pieces_laid: dict[int, _Piece] = {}
+    by_segment: dict[int, _Piece] = {}
     body = [(n, one) for n, one in enumerate(block.segments) if one.kind not in _AROUND]
     own_pieces, at = list(_pieces(section, role)), 0
     if role == "template" and section.kind in LIST_KINDS:
@@ -306,16 +310,17 @@ def _laid(section: SectionValue, role: str, block: Block) -> dict[int, _Piece]:
         for rows in (_pieces(section, "empty"), _pieces(section, "more")):
             last = body[-len(rows) :]
             if rows and len(last) == len(rows) and all(map(_fits, rows, [one for _, one in last])):
-                pieces_laid |= {n: piece for (n, _), piece in zip(last, rows, strict=True)}
+                by_segment |= {n: piece for (n, _), piece in zip(last, rows, strict=True)}
         separator = section.text("separator")
         own_pieces += [] if separator is None else [separator]
     for n, segment in body:
-        for number in range(at, at + len(own_pieces)) if n not in pieces_laid else ():
+        # From the last piece on, and around: a template is repeated for each item.
+        for number in range(at, at + len(own_pieces)) if n not in by_segment else ():
             piece = own_pieces[number % len(own_pieces)]
             if _fits(piece, segment):
-                pieces_laid[n], at = piece, number % len(own_pieces) + 1
+                by_segment[n], at = piece, number % len(own_pieces) + 1
                 break
-    return pieces_laid
+    return by_segment
 
 
 def _pieces(section: SectionValue, name: str) -> tuple[_Piece, ...]:
@@ -323,10 +328,10 @@ def _pieces(section: SectionValue, name: str) -> tuple[_Piece, ...]:
     written = section.text(name)
     if written is None:
         return ()
-    return kept(section, f"{name} pieces", partial(_made, text=shown(written)))
+    return kept(section, f"{name} pieces", partial(_split, text=shown(written)))
 
 
-def _made(_: SectionValue, text: ShownText) -> tuple[_Piece, ...]:
+def _split(_: SectionValue, text: ShownText) -> tuple[_Piece, ...]:
     return tuple(
         part if isinstance(part, Placeholder) else text.mapped.slice(*part).formatted(DOLLARS)
         for part in parts(text)

@@ -1,7 +1,7 @@
 """The answers about a prompt, as models: made of a worker's JSON once, and sent as JSON once.
 
 What the worker answers is structured by `Renderer.run`; `structuring.unstructure` writes the same
-shape for clients. A field that is `set_later` isn't the worker's.
+shape for clients. Locations, tokens, spans and documents aren't the worker's: the server adds them.
 """
 
 from __future__ import annotations

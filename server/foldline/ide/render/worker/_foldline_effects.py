@@ -44,6 +44,7 @@ def watch_reads(root: str) -> set[str]:
     def hook(event: str, arguments: tuple[object, ...]) -> None:
         if event not in _READS or not isinstance(arguments[0], (str, bytes, os.PathLike)):
             return
+        # The import system lists every folder that it searches.
         if event == "os.listdir" and "importlib" in sys._getframe(1).f_code.co_filename:  # noqa: SLF001
             return
         path = os.path.abspath(os.fsdecode(arguments[0]))  # noqa: PTH100  # A hot path.
