@@ -9,26 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis import calls, names, operators, source_map
+from foldline.ide.analysis import calls, names, operators, source_map, syntax
 from foldline.ide.analysis.memo import STEP, Memo, text_cost
 from foldline.ide.analysis.scopes import BodyScope, ModuleScope, Scope, bindings, table
-from foldline.ide.analysis.syntax import (
-    Attribute,
-    Call,
-    ClassDefinition,
-    Conditional,
-    Constant,
-    Dictionary,
-    Display,
-    Expression,
-    FunctionDefinition,
-    Lambda,
-    Name,
-    Operation,
-    Starred,
-    String,
-    Subscript,
-)
 from foldline.ide.analysis.values import (
     UNKNOWN,
     Argument,
@@ -60,7 +43,7 @@ class Evaluator:
         self.active: set[tuple[int, int]] = set()
         self._depth = 0
 
-    def value(self, node: Expression, scope: Scope) -> Value:
+    def value(self, node: syntax.Expression, scope: Scope) -> Value:
         """Return the value of an expression in a scope."""
         memo = self.memo
         entries = (
@@ -90,44 +73,46 @@ class Evaluator:
         """Charge `cost` to the statement being evaluated; False if that exceeds its budget."""
         return not self.memo.evaluates or self.memo.meter.affords(cost)
 
-    def text(self, node: Expression, cost: int, make: Callable[[], source_map.MappedText]) -> Text:
+    def text(
+        self, node: syntax.Expression, cost: int, make: Callable[[], source_map.MappedText]
+    ) -> Text:
         """Return the text that `make` builds; the expression's code if `cost` is over budget."""
         return Text(
             make() if self.affords(cost) else source_map.code(node.anchor, node.start, node.end)
         )
 
-    def _value(self, node: Expression, scope: Scope) -> Value:
+    def _value(self, node: syntax.Expression, scope: Scope) -> Value:
         match node:
-            case Name():
+            case syntax.Name():
                 return names.lookup(self, node.id, scope, node)
-            case String():
+            case syntax.String():
                 return operators.string(node)
-            case Attribute():
+            case syntax.Attribute():
                 return self.attribute(self.value(node.value, scope), node.attr.id)
-            case Call():
+            case syntax.Call():
                 return calls.evaluate_call(self, node, scope)
-            case Subscript():
+            case syntax.Subscript():
                 return self._subscript(node, scope)
-            case Display():
+            case syntax.Display():
                 items = self._items(node.items, scope)
                 # A set has no order, so that it isn't a complete list.
                 is_set = node.anchor.text.startswith("{", node.start)
                 return operators.as_set(items) if is_set else items
-            case Constant():
+            case syntax.Constant():
                 return operators.constant(node)
-            case Operation():
+            case syntax.Operation():
                 return self._operation(node, scope)
-            case Conditional():
+            case syntax.Conditional():
                 return operators.one_of(
                     self.value(node.body, scope), self.value(node.orelse, scope)
                 )
-            case Lambda():
+            case syntax.Lambda():
                 return LambdaValue(node, scope)
-            case Dictionary():
+            case syntax.Dictionary():
                 return self._record(node, scope)
         return UNKNOWN
 
-    def _subscript(self, node: Subscript, scope: Scope) -> Value:
+    def _subscript(self, node: syntax.Subscript, scope: Scope) -> Value:
         origin = self.value(node.value, scope)
         if isinstance(origin, Unknown):
             return UNKNOWN
@@ -151,7 +136,7 @@ class Evaluator:
         """Return the value of `owner.name`."""
         return names.attribute(self, owner, name)
 
-    def body(self, definition: ClassDefinition, scope: Scope) -> BodyScope:
+    def body(self, definition: syntax.ClassDefinition, scope: Scope) -> BodyScope:
         """The scope of a class body: one per class, so that its values stay memoized."""
         bodies = self.memo.bucket(definition.anchor).bodies
         body = bodies.get(id(definition))
@@ -159,7 +144,7 @@ class Evaluator:
             body = bodies[id(definition)] = BodyScope(scope, table(bindings(definition.body)))
         return body
 
-    def any_call(self, definition: FunctionDefinition, scope: Scope) -> BodyScope:
+    def any_call(self, definition: syntax.FunctionDefinition, scope: Scope) -> BodyScope:
         """The scope of a function with all its arguments unknown."""
         bodies = self.memo.bucket(definition.anchor).bodies
         function_body = bodies.get(id(definition))
@@ -173,11 +158,11 @@ class Evaluator:
 
     # Displays and operators
 
-    def _items(self, nodes: tuple[Expression, ...], scope: Scope) -> Items:
+    def _items(self, nodes: tuple[syntax.Expression, ...], scope: Scope) -> Items:
         items: list[Item] = []
         complete = True
         for node in nodes:
-            if isinstance(node, Starred):
+            if isinstance(node, syntax.Starred):
                 value = self.value(node.value, scope)
                 if isinstance(value, Items) and self.affords(STEP * len(value.items)):
                     items.extend(value.items)
@@ -188,7 +173,7 @@ class Evaluator:
                 items.append(Item(node, self.value(node, scope)))
         return Items(tuple(items), complete)
 
-    def _record(self, node: Dictionary, scope: Scope) -> Record:
+    def _record(self, node: syntax.Dictionary, scope: Scope) -> Record:
         record: dict[str, Argument] = {}
         complete = True
         for key, value in zip(node.keys, node.values, strict=True):
@@ -207,7 +192,7 @@ class Evaluator:
                 complete = False
         return Record(record, complete)
 
-    def _operation(self, node: Operation, scope: Scope) -> Value:
+    def _operation(self, node: syntax.Operation, scope: Scope) -> Value:
         if node.operator == "or":
             return self._or(node, scope)
         left, right = self.value(node.left, scope), self.value(node.right, scope)
@@ -232,7 +217,7 @@ class Evaluator:
             return self.text(node, text_cost(*parts), lambda: source_map.join(parts))
         return UNKNOWN
 
-    def _or(self, node: Operation, scope: Scope) -> Value:
+    def _or(self, node: syntax.Operation, scope: Scope) -> Value:
         left = self.value(node.left, scope)
         if isinstance(left, Nothing) or (isinstance(left, Text) and left.known == ""):
             return self.value(node.right, scope)
@@ -243,12 +228,12 @@ class Evaluator:
     # Functions
 
     def function_scope(
-        self, definition: FunctionDefinition, scope: Scope, arguments: dict[str, Value]
+        self, definition: syntax.FunctionDefinition, scope: Scope, arguments: dict[str, Value]
     ) -> BodyScope:
         return BodyScope(scope, table(bindings(definition.body)), arguments, definition)
 
     def arguments(
-        self, definition: FunctionDefinition, node: Call, scope: Scope, *, skip: int
+        self, definition: syntax.FunctionDefinition, node: syntax.Call, scope: Scope, *, skip: int
     ) -> dict[str, Value]:
         """Return a call's values by parameter name; the first `skip` parameters are bound."""
         values: dict[str, Value] = {}
@@ -259,7 +244,7 @@ class Evaluator:
                 self.value(default, scope) if default is not None else UNKNOWN
             )
         for parameter, argument in zip(positional[skip:], node.args, strict=False):
-            if isinstance(argument, Starred):
+            if isinstance(argument, syntax.Starred):
                 break
             values[parameter.name.id] = self.value(argument, scope)
         for keyword in node.keywords:
@@ -273,7 +258,7 @@ class Evaluator:
             values[rest.name.id] = Record(others, not opaque)
         return values
 
-    def keywords(self, node: Call, scope: Scope) -> tuple[dict[str, Argument], bool]:
+    def keywords(self, node: syntax.Call, scope: Scope) -> tuple[dict[str, Argument], bool]:
         """Return a call's keyword arguments by name, and True if it may have unknown ones."""
         arguments: dict[str, Argument] = {}
         opaque = False
@@ -289,11 +274,13 @@ class Evaluator:
                 arguments[keyword.name.id] = self.argument(keyword.value, scope, keyword.name)
         return arguments, opaque
 
-    def argument(self, node: Expression, scope: Scope, name: Name | None = None) -> Argument:
+    def argument(
+        self, node: syntax.Expression, scope: Scope, name: syntax.Name | None = None
+    ) -> Argument:
         return Argument(node, self.value(node, scope), name)
 
 
-def _only_passed_on(definition: FunctionDefinition, name: str) -> bool:
+def _only_passed_on(definition: syntax.FunctionDefinition, name: str) -> bool:
     """Return True if a function uses its parameter `**name` only to pass it on as `**name`."""
     uses = re.finditer(rf"(\*\*\s*)?\b{re.escape(name)}\b", definition.source)
     return all(use[1] for use in uses)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis import instances
+from foldline.ide.analysis import instances, syntax
 from foldline.ide.analysis import top_level as statements
 from foldline.ide.analysis.model import PromptModule, Span, StaticPrompt
 from foldline.ide.analysis.modules import with_line_feeds
@@ -15,28 +15,6 @@ from foldline.ide.analysis.placeholders import texts_of
 from foldline.ide.analysis.scopes import ModuleScope, ScopeCache
 from foldline.ide.analysis.section_tree import in_template, is_gone, sections_of
 from foldline.ide.analysis.static_render import rendered
-from foldline.ide.analysis.syntax import (
-    Assign,
-    Attribute,
-    Call,
-    ClassDefinition,
-    Compound,
-    Conditional,
-    Dictionary,
-    Display,
-    Evaluate,
-    Expression,
-    FunctionDefinition,
-    Lambda,
-    Name,
-    Opaque,
-    Operation,
-    Return,
-    Starred,
-    Statement,
-    String,
-    Subscript,
-)
 from foldline.ide.analysis.values import (
     ClassValue,
     Dataclass,
@@ -55,7 +33,6 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.placeholders import Placeholder, TemplateText
     from foldline.ide.analysis.scopes import Scope
     from foldline.ide.analysis.static_render import StaticRender
-    from foldline.ide.analysis.syntax import Anchor
     from foldline.ide.analysis.top_level import Parsed, TopLevel
 
 
@@ -63,7 +40,7 @@ if TYPE_CHECKING:
 class CallSite:
     """A call and the scope that it is evaluated in."""
 
-    node: Call
+    node: syntax.Call
     scope: Scope
 
 
@@ -90,7 +67,7 @@ class StatementFacts:
 class PromptFacts:
     """A prompt that a variable holds."""
 
-    name: Name
+    name: syntax.Name
     value: TemplateValue | PromptValue
     analysis: ModuleAnalysis
 
@@ -149,10 +126,10 @@ class ModuleAnalysis:
     def _facts(self, statement: TopLevel) -> StatementFacts:
         evaluator = self.evaluator
         calls: list[CallSite] = []
-        classes: list[tuple[ClassDefinition, Scope]] = []
+        classes: list[tuple[syntax.ClassDefinition, Scope]] = []
         for node, scope in statements_in(statement.nodes, self.scope, evaluator):
             calls.extend(_calls_of(node, scope, evaluator))
-            if isinstance(node, ClassDefinition):
+            if isinstance(node, syntax.ClassDefinition):
                 classes.append((node, scope))
         made_by = [(call, evaluator.value(call.node, call.scope)) for call in calls]
         # A call that returns what another call made isn't counted twice.
@@ -194,9 +171,9 @@ class ModuleAnalysis:
         return PromptFacts(*named, self) if named is not None else None
 
     @cached_property
-    def _named(self) -> dict[str, tuple[Name, TemplateValue | PromptValue]]:
+    def _named(self) -> dict[str, tuple[syntax.Name, TemplateValue | PromptValue]]:
         memo = self.evaluator.memo
-        by_name: dict[str, tuple[Name, TemplateValue | PromptValue]] = {}
+        by_name: dict[str, tuple[syntax.Name, TemplateValue | PromptValue]] = {}
         for statement in self.statements:
             read = partial(prompt_values, statement, self.scope, self.evaluator)
             for node, name, value in memo.facts(statement.anchor, "prompts", read):
@@ -239,59 +216,59 @@ class ModuleAnalysis:
 Made = SectionValue | TemplateValue | ToolValue | PromptValue
 
 
-def expressions(node: Expression) -> tuple[Expression, ...]:
+def expressions(node: syntax.Expression) -> tuple[syntax.Expression, ...]:
     """The expressions directly inside an expression."""
     match node:
-        case Call():
+        case syntax.Call():
             return (node.func, *node.args, *(keyword.value for keyword in node.keywords))
-        case Subscript():
+        case syntax.Subscript():
             return (node.value, *node.items)
-        case Attribute() | Starred():
+        case syntax.Attribute() | syntax.Starred():
             return (node.value,)
-        case Display():
+        case syntax.Display():
             return node.items
-        case Dictionary():
+        case syntax.Dictionary():
             return (*(key for key in node.keys if key is not None), *node.values)
-        case Operation():
+        case syntax.Operation():
             return (node.left, node.right)
-        case Conditional():
+        case syntax.Conditional():
             return (node.body, node.test, node.orelse)
-        case Lambda():
+        case syntax.Lambda():
             return (node.body,)
-        case Opaque() | String():
+        case syntax.Opaque() | syntax.String():
             return node.inner
     return ()
 
 
 def statements_in(
-    nodes: Iterable[Statement], scope: Scope, evaluator: Evaluator
-) -> Iterator[tuple[Statement, Scope]]:
+    nodes: Iterable[syntax.Statement], scope: Scope, evaluator: Evaluator
+) -> Iterator[tuple[syntax.Statement, Scope]]:
     """Yield statements and all inside them, each with the scope that it is evaluated in."""
     for node in nodes:
         yield node, scope
         match node:
-            case Compound():
+            case syntax.Compound():
                 yield from statements_in(node.body, scope, evaluator)
-            case FunctionDefinition():
+            case syntax.FunctionDefinition():
                 yield from statements_in(node.body, evaluator.any_call(node, scope), evaluator)
-            case ClassDefinition():
+            case syntax.ClassDefinition():
                 yield from statements_in(node.body, evaluator.body(node, scope), evaluator)
 
 
-def _calls_of(node: Statement, scope: Scope, evaluator: Evaluator) -> Iterator[CallSite]:
+def _calls_of(node: syntax.Statement, scope: Scope, evaluator: Evaluator) -> Iterator[CallSite]:
     """Yield the calls in a statement, apart from those in the statements inside it."""
-    inner: tuple[Expression, ...] = ()
+    inner: tuple[syntax.Expression, ...] = ()
     match node:
-        case Assign() | Return() | Evaluate():
+        case syntax.Assign() | syntax.Return() | syntax.Evaluate():
             inner = () if node.value is None else (node.value,)
-        case Compound():
+        case syntax.Compound():
             inner = node.inner
     for expression in inner:
         yield from _calls_in(expression, node.anchor, scope, evaluator)
 
 
 def _calls_in(
-    node: Expression, anchor: Anchor, scope: Scope, evaluator: Evaluator
+    node: syntax.Expression, anchor: syntax.Anchor, scope: Scope, evaluator: Evaluator
 ) -> Iterator[CallSite]:
     waiting = [node]
     while waiting:
@@ -300,7 +277,7 @@ def _calls_in(
             read = partial(_calls_in, inner, inner.anchor, scope, evaluator)
             yield from evaluator.memo.facts(inner.anchor, "calls", read)
             continue
-        if isinstance(inner, Call):
+        if isinstance(inner, syntax.Call):
             yield CallSite(inner, scope)
         waiting.extend(reversed(expressions(inner)))
 
@@ -380,13 +357,13 @@ class Document:
 
 def prompt_values(
     statement: TopLevel, scope: ModuleScope, evaluator: Evaluator
-) -> Iterator[tuple[Assign, Name, TemplateValue | PromptValue]]:
+) -> Iterator[tuple[syntax.Assign, syntax.Name, TemplateValue | PromptValue]]:
     """Yield the variables of a top-level statement that hold a template or a prompt."""
     for node in _assignments(statement.nodes):
         if node.value is None or node.operator:
             continue
         for target in node.targets:
-            if isinstance(target, Name):
+            if isinstance(target, syntax.Name):
                 value: Value = evaluator.value(node.value, scope)
                 if isinstance(value, PromptValue):
                     # Later `.bind(…)` calls count, too.
@@ -409,17 +386,17 @@ def _within_budget(
     return replace(value, template=template) if isinstance(value, PromptValue) else template
 
 
-def _assignments(nodes: tuple[Statement, ...]) -> Iterator[Assign]:
+def _assignments(nodes: tuple[syntax.Statement, ...]) -> Iterator[syntax.Assign]:
     for node in nodes:
-        if isinstance(node, Assign):
+        if isinstance(node, syntax.Assign):
             yield node
-        elif isinstance(node, Compound):
+        elif isinstance(node, syntax.Compound):
             yield from _assignments(node.body)
 
 
 def _prompt(
-    node: Assign,
-    name: Name,
+    node: syntax.Assign,
+    name: syntax.Name,
     value: TemplateValue | PromptValue,
     evaluator: Evaluator,
     *,

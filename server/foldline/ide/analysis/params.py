@@ -7,6 +7,7 @@ from dataclasses import Field as RuntimeField
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_type_hints
 
+from foldline.ide.analysis import syntax
 from foldline.ide.analysis.field_types import (
     field_type,
     hint_of,
@@ -17,19 +18,6 @@ from foldline.ide.analysis.field_types import (
 from foldline.ide.analysis.memo import STEP
 from foldline.ide.analysis.operators import as_set
 from foldline.ide.analysis.scopes import BodyScope
-from foldline.ide.analysis.syntax import (
-    Assign,
-    Attribute,
-    Call,
-    ClassDefinition,
-    Constant,
-    Dictionary,
-    Expression,
-    FunctionDefinition,
-    Name,
-    String,
-    Subscript,
-)
 from foldline.ide.analysis.values import (
     EMPTY_RECORD,
     UNKNOWN,
@@ -174,7 +162,7 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
     task = False
     stability = declared_in_class(evaluator, definition, scope)
     computed = any(
-        isinstance(member, FunctionDefinition) and member.name.id in _COMPUTES
+        isinstance(member, syntax.FunctionDefinition) and member.name.id in _COMPUTES
         for member in definition.body
     )
     inherited, model = None, False
@@ -225,17 +213,17 @@ def _base(evaluator: Evaluator, value: Value, depth: int) -> Dataclass | None:
     return Dataclass("", None, (), complete=False, is_dataclass=None)
 
 
-def _fields(evaluator: Evaluator, definition: ClassDefinition, scope: Scope) -> list[Field]:
+def _fields(evaluator: Evaluator, definition: syntax.ClassDefinition, scope: Scope) -> list[Field]:
     fields: list[Field] = []
     for statement in definition.body:
-        if not isinstance(statement, Assign) or statement.annotation is None:
+        if not isinstance(statement, syntax.Assign) or statement.annotation is None:
             continue
         target = statement.targets[0] if statement.targets else None
-        if not isinstance(target, Name):
+        if not isinstance(target, syntax.Name):
             continue
         annotation = statement.annotation
-        head = annotation.value if isinstance(annotation, Subscript) else annotation
-        last = head.attr.id if isinstance(head, Attribute) else head.source
+        head = annotation.value if isinstance(annotation, syntax.Subscript) else annotation
+        last = head.attr.id if isinstance(head, syntax.Attribute) else head.source
         if last == "KW_ONLY":
             continue
         field = _field(evaluator, target, annotation, statement.value, scope)
@@ -246,9 +234,9 @@ def _fields(evaluator: Evaluator, definition: ClassDefinition, scope: Scope) -> 
 
 def _field(
     evaluator: Evaluator,
-    name: Name,
-    annotation: Expression,
-    value: Expression | None,
+    name: syntax.Name,
+    annotation: syntax.Expression,
+    value: syntax.Expression | None,
     scope: Scope,
 ) -> Field:
     kind = field_type(evaluator, annotation, scope)
@@ -266,7 +254,7 @@ def _field(
     )
     if value is None and "default" in annotation.source:  # `Annotated[str, Field(default="x")]`
         return replace(declared, has_default=True)
-    if not isinstance(value, Call):
+    if not isinstance(value, syntax.Call):
         return declared
     func = evaluator.value(value.func, scope)
     if not (isinstance(func, External) and func.dotted in _FIELD_CALLS):
@@ -290,15 +278,15 @@ def _field(
     )
 
 
-def _default(evaluator: Evaluator, node: Expression | None, scope: Scope) -> Value:
+def _default(evaluator: Evaluator, node: syntax.Expression | None, scope: Scope) -> Value:
     if node is None or shows_name(evaluator, node, scope):
         return UNKNOWN
-    if isinstance(node, Constant) and node.source == "None":
+    if isinstance(node, syntax.Constant) and node.source == "None":
         return Nothing()
     return evaluator.value(node, scope)
 
 
-def _made(evaluator: Evaluator, factory: Expression, scope: Scope) -> Value:
+def _made(evaluator: Evaluator, factory: syntax.Expression, scope: Scope) -> Value:
     """Return what a default factory makes."""
     value = evaluator.value(factory, scope)
     if isinstance(value, External):
@@ -308,11 +296,11 @@ def _made(evaluator: Evaluator, factory: Expression, scope: Scope) -> Value:
     return UNKNOWN
 
 
-def _description(evaluator: Evaluator, node: Expression, scope: Scope) -> str:
-    if not isinstance(node, Dictionary):
+def _description(evaluator: Evaluator, node: syntax.Expression, scope: Scope) -> str:
+    if not isinstance(node, syntax.Dictionary):
         return ""
     for key, value in zip(node.keys, node.values, strict=True):
-        if isinstance(key, String):
+        if isinstance(key, syntax.String):
             name = evaluator.value(key, scope)
             if isinstance(name, Text) and name.known == "description":
                 text = evaluator.value(value, scope)
@@ -321,13 +309,13 @@ def _description(evaluator: Evaluator, node: Expression, scope: Scope) -> str:
 
 
 def declared_in_class(
-    evaluator: Evaluator, definition: ClassDefinition, scope: Scope
+    evaluator: Evaluator, definition: syntax.ClassDefinition, scope: Scope
 ) -> Stability | None:
     """Return what a class says of its fields: `__stability__ = PerSession`."""
     for statement in definition.body:
-        if isinstance(statement, Assign) and statement.value is not None:
+        if isinstance(statement, syntax.Assign) and statement.value is not None:
             target = statement.targets[0] if statement.targets else None
-            if isinstance(target, Name) and target.id == "__stability__":
+            if isinstance(target, syntax.Name) and target.id == "__stability__":
                 marker = marker_of(evaluator.value(statement.value, scope))
                 return Stability.UNKNOWN if marker is None else marker
     return None
@@ -338,7 +326,7 @@ _DEPTH = 20
 
 def item_of(
     evaluator: Evaluator, root: str, types: Specialised | None
-) -> tuple[Params | None, Expression | None]:
+) -> tuple[Params | None, syntax.Expression | None]:
     """Return the dataclass of an item and the expression that names it.
 
     It's None if sections of the library class `root` show no list.

@@ -7,23 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from foldline.ide.analysis.syntax import (
-    Assign,
-    Attribute,
-    Call,
-    ClassDefinition,
-    Compound,
-    Display,
-    Evaluate,
-    Expression,
-    FunctionDefinition,
-    Import,
-    Name,
-    Node,
-    Starred,
-    Statement,
-    Subscript,
-)
+from foldline.ide.analysis import syntax
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -45,10 +29,10 @@ class Bound:
     """
 
     name: str
-    node: Node
+    node: syntax.Node
     """The statement or call that binds it."""
     conditional: bool
-    value: Expression | None = None
+    value: syntax.Expression | None = None
     index: int | None = None
     change: str = ""
 
@@ -57,7 +41,7 @@ class Bound:
         """True if it certainly gives the name a new value."""
         return not (self.change or self.conditional)
 
-    def before(self, node: Node) -> bool:
+    def before(self, node: syntax.Node) -> bool:
         """Return True if the binding precedes a node of the same file."""
         return self.offset < node.anchor.at(node.start)
 
@@ -73,51 +57,53 @@ EVERY_NAME = "*"
 Bindings: TypeAlias = "Mapping[str, tuple[Bound, ...]]"
 
 
-def bindings(statements: Iterable[Statement]) -> Iterator[Bound]:
+def bindings(statements: Iterable[syntax.Statement]) -> Iterator[Bound]:
     """Yield the bindings of a body, in source order."""
     for statement in statements:
         yield from _bindings(statement, conditional=False)
 
 
-def _bindings(statement: Statement, *, conditional: bool) -> Iterator[Bound]:
-    if isinstance(statement, Assign):
+def _bindings(statement: syntax.Statement, *, conditional: bool) -> Iterator[Bound]:
+    if isinstance(statement, syntax.Assign):
         yield from _assigned(statement, conditional=conditional)
         yield from _given(statement.value, conditional=conditional)
-    elif isinstance(statement, Import):
+    elif isinstance(statement, syntax.Import):
         star = EVERY_NAME if statement.bound == EVERY_NAME else ""
         yield Bound(statement.bound, statement, conditional, change=star)
-    elif isinstance(statement, ClassDefinition | FunctionDefinition):
+    elif isinstance(statement, syntax.ClassDefinition | syntax.FunctionDefinition):
         yield Bound(statement.name.id, statement, conditional)
-    elif isinstance(statement, Compound):
+    elif isinstance(statement, syntax.Compound):
         for name in statement.bound:
             yield Bound(name, statement, conditional)
         for inner in statement.body:
             sure = statement.keyword == "with"
             yield from _bindings(inner, conditional=conditional or not sure)
-    elif isinstance(statement, Evaluate) and isinstance(statement.value, Call):
+    elif isinstance(statement, syntax.Evaluate) and isinstance(statement.value, syntax.Call):
         yield from _changed(statement.value, conditional=conditional)
         yield from _given(statement.value, conditional=conditional)
 
 
-def _assigned(node: Assign, *, conditional: bool) -> Iterator[Bound]:
+def _assigned(node: syntax.Assign, *, conditional: bool) -> Iterator[Bound]:
     for target in node.targets:
-        if isinstance(target, Name):
+        if isinstance(target, syntax.Name):
             if node.value is not None:
                 yield Bound(target.id, node, conditional, node.value, None, node.operator)
-        elif isinstance(target, Display):
+        elif isinstance(target, syntax.Display):
             for index, item in enumerate(target.items):
-                if isinstance(item, Starred):
+                if isinstance(item, syntax.Starred):
                     break
-                if isinstance(item, Name):
+                if isinstance(item, syntax.Name):
                     yield Bound(item.id, node, conditional, node.value, index)
-        elif isinstance(target, Attribute | Subscript) and isinstance(target.value, Name):
-            change = "=" if isinstance(target, Attribute) else "?"
+        elif isinstance(target, syntax.Attribute | syntax.Subscript) and isinstance(
+            target.value, syntax.Name
+        ):
+            change = "=" if isinstance(target, syntax.Attribute) else "?"
             yield Bound(target.value.id, node, conditional, change=change)
 
 
-def _changed(call: Call, *, conditional: bool) -> Iterator[Bound]:
+def _changed(call: syntax.Call, *, conditional: bool) -> Iterator[Bound]:
     func = call.func
-    if not (isinstance(func, Attribute) and isinstance(func.value, Name)):
+    if not (isinstance(func, syntax.Attribute) and isinstance(func.value, syntax.Name)):
         return
     name, method = func.value.id, func.attr.id
     if method in ("append", "extend") and len(call.args) == 1:
@@ -128,10 +114,10 @@ def _changed(call: Call, *, conditional: bool) -> Iterator[Bound]:
         yield Bound(name, call, conditional, change="?")
 
 
-def _given(value: Expression | None, *, conditional: bool) -> Iterator[Bound]:
-    if isinstance(value, Call):
+def _given(value: syntax.Expression | None, *, conditional: bool) -> Iterator[Bound]:
+    if isinstance(value, syntax.Call):
         for item in (*value.args, *(keyword.value for keyword in value.keywords)):
-            if isinstance(item, Name):
+            if isinstance(item, syntax.Name):
                 yield Bound(item.id, item, conditional, value, change="given")
 
 
@@ -175,10 +161,10 @@ def doubts(statement: TopLevel) -> Iterator[str]:
                 yield EVERY_NAME
 
 
-def _changed_inside(statements: Iterable[Statement], local: frozenset[str]) -> Iterator[str]:
+def _changed_inside(statements: Iterable[syntax.Statement], local: frozenset[str]) -> Iterator[str]:
     """Yield the names that functions change without binding them: `SECTIONS.append(…)`."""
     for statement in statements:
-        if isinstance(statement, FunctionDefinition):
+        if isinstance(statement, syntax.FunctionDefinition):
             bound_inside = [*bindings(statement.body)]
             names = {bound.name for bound in bound_inside if not bound.change}
             inside = local | names | {parameter.name.id for parameter in statement.parameters}
@@ -186,7 +172,7 @@ def _changed_inside(statements: Iterable[Statement], local: frozenset[str]) -> I
                 if one.change not in ("", "+=", *_NEUTRAL) and one.name not in inside:
                     yield f"{one.name}." if one.change == "=" else one.name
             yield from _changed_inside(statement.body, inside)
-        elif isinstance(statement, ClassDefinition | Compound):
+        elif isinstance(statement, syntax.ClassDefinition | syntax.Compound):
             yield from _changed_inside(statement.body, local)
 
 
@@ -203,7 +189,7 @@ def table(found: Iterable[Bound]) -> dict[str, tuple[Bound, ...]]:
         result.setdefault(bound.name, [*stars]).append(bound)
         if not bound.change:
             same.pop(bound.name, None)
-            if isinstance(bound.value, Name) and bound.index is None:
+            if isinstance(bound.value, syntax.Name) and bound.index is None:
                 same[bound.name] = same.get(bound.value.id, bound.value.id)
         elif bound.name in same or bound.name in same.values():
             if bound.change in ("bind", "=", EVERY_NAME):
@@ -224,7 +210,7 @@ class ModuleScope:
 
     file: str
     names: Bindings
-    stars: tuple[Import, ...]
+    stars: tuple[syntax.Import, ...]
     doubts: frozenset[str] = frozenset()
     """Names that may have another value: see `doubts`."""
 
@@ -243,7 +229,7 @@ class BodyScope:
     parent: Scope
     names: Bindings
     arguments: Mapping[str, Value] = field(default_factory=dict)
-    function: FunctionDefinition | None = None
+    function: syntax.FunctionDefinition | None = None
     entries: dict[int, Entry] = field(default_factory=dict)
     """Values evaluated in this scope, by the `id` of the node."""
 
@@ -280,7 +266,7 @@ class ScopeCache:
         scope.doubts = frozenset(name for _, _, names in kept.values() for name in names)
         doubtful = was ^ scope.doubts
         scope.stars = tuple(
-            bound.node for bound in new.get("*", ()) if isinstance(bound.node, Import)
+            bound.node for bound in new.get("*", ()) if isinstance(bound.node, syntax.Import)
         )
         if old.get("*") != new.get("*") or EVERY_NAME in doubtful:
             return frozenset({*old, *new, EVERY_NAME})

@@ -8,17 +8,9 @@ from inspect import Parameter as SignatureParameter
 from inspect import Signature
 from typing import NamedTuple
 
+from foldline.ide.analysis import syntax
 from foldline.ide.analysis.evaluator import Evaluator
 from foldline.ide.analysis.scopes import BodyScope, Scope
-from foldline.ide.analysis.syntax import (
-    Call,
-    Dictionary,
-    Display,
-    Expression,
-    Name,
-    Parameter,
-    String,
-)
 from foldline.ide.analysis.values import (
     ClassValue,
     External,
@@ -54,9 +46,9 @@ class Certain(NamedTuple):
     shown: str
 
 
-def certain(node: Expression, value: Value, scope: Scope) -> Certain | None:
+def certain(node: syntax.Expression, value: Value, scope: Scope) -> Certain | None:
     """Return what an expression certainly is; None where only running the code would tell."""
-    if isinstance(node, Name) and not _is_surely_bound(node.id, scope):
+    if isinstance(node, syntax.Name) and not _is_surely_bound(node.id, scope):
         return None
     kind = _literal(node, value) or _of_library(value)
     if kind is None:
@@ -69,9 +61,9 @@ def certain(node: Expression, value: Value, scope: Scope) -> Certain | None:
     return None if kind is None else Certain(kind, _shown(node, value))
 
 
-def is_path(node: Expression, scope: Scope, evaluator: Evaluator) -> bool:
+def is_path(node: syntax.Expression, scope: Scope, evaluator: Evaluator) -> bool:
     """Return True for `Path(…)`."""
-    if not isinstance(node, Call):
+    if not isinstance(node, syntax.Call):
         return False
     func = evaluator.value(node.func, scope)
     return isinstance(func, External) and func.dotted in PATHS
@@ -95,7 +87,7 @@ def signature_of(value: Value) -> Signature | None:
         return None
 
 
-def _parameters(parameters: Iterable[Parameter]) -> Iterable[SignatureParameter]:
+def _parameters(parameters: Iterable[syntax.Parameter]) -> Iterable[SignatureParameter]:
     kinds = {"*": SignatureParameter.VAR_POSITIONAL, "**": SignatureParameter.VAR_KEYWORD}
     for parameter in parameters:
         kind = kinds.get(parameter.kind) or (
@@ -118,19 +110,19 @@ def _is_surely_bound(name: str, scope: Scope) -> bool:
     return True
 
 
-def _literal(node: Expression, value: Value) -> str | None:
+def _literal(node: syntax.Expression, value: Value) -> str | None:
     match value:
         case Nothing():
             return "NoneType"
         case Plain():
             return type(value.value).__name__
-        case Text() if value.known is not None or isinstance(node, String):
+        case Text() if value.known is not None or isinstance(node, syntax.String):
             return "str"  # Otherwise it may be the result of any method of a string.
-        case Items() if isinstance(node, Display):
+        case Items() if isinstance(node, syntax.Display):
             return {"[": "list", "{": "set"}.get(node.source[:1], "tuple")
         case Items() if value.complete:
             return "list"
-        case Record() if isinstance(node, Dictionary):
+        case Record() if isinstance(node, syntax.Dictionary):
             return "dict"
     return None
 
@@ -150,7 +142,7 @@ def _of_library(value: Value) -> str | None:
     return None
 
 
-def _shown(node: Expression, value: Value) -> str:
+def _shown(node: syntax.Expression, value: Value) -> str:
     if isinstance(value, Nothing):
         return "None"
     if isinstance(value, Plain):
@@ -160,7 +152,7 @@ def _shown(node: Expression, value: Value) -> str:
     return code(node)
 
 
-def code(node: Expression) -> str:
+def code(node: syntax.Expression) -> str:
     """Return an expression's code as a message shows it: short, and on one line."""
     text = " ".join(node.source.split())
     return f"`{text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}`"

@@ -10,6 +10,7 @@ from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 
+from foldline.ide.analysis import syntax
 from foldline.ide.analysis.instances import SECTION_KINDS, lineage_of
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.analysis.module_analysis import ModuleAnalysis, expressions
@@ -18,20 +19,6 @@ from foldline.ide.analysis.placeholders import roles_of
 from foldline.ide.analysis.project import Project
 from foldline.ide.analysis.scopes import Scope
 from foldline.ide.analysis.section_tree import in_template, span_of
-from foldline.ide.analysis.syntax import (
-    Assign,
-    Attribute,
-    Call,
-    ClassDefinition,
-    Compound,
-    Evaluate,
-    Expression,
-    FunctionDefinition,
-    Lambda,
-    Name,
-    Return,
-    Statement,
-)
 from foldline.ide.analysis.values import (
     ClassValue,
     Dataclass,
@@ -87,7 +74,7 @@ class FieldTarget:
 
     dataclass: Dataclass
     field: Field
-    declared: Name
+    declared: syntax.Name
     place: SourceSpan
     """The location that the request is about."""
 
@@ -182,27 +169,27 @@ class _Reads:
                 if argument is not None and isinstance(argument.value, LambdaValue | FunctionValue):
                     self.selectors[id(argument.value.definition)] = section.params
 
-    def occurrences(self) -> Iterator[tuple[Name, Role]]:
+    def occurrences(self) -> Iterator[tuple[syntax.Name, Role]]:
         for statement in self.analysis.statements:
             if self.target.field.id in statement.anchor.text:
                 for node in statement.nodes:
                     yield from self._statement(node, self.analysis.scope, frozenset())
 
     def _statement(
-        self, node: Statement, scope: Scope, instances: frozenset[str]
-    ) -> Iterator[tuple[Name, Role]]:
+        self, node: syntax.Statement, scope: Scope, instances: frozenset[str]
+    ) -> Iterator[tuple[syntax.Name, Role]]:
         match node:
-            case Assign() | Return() | Evaluate():
+            case syntax.Assign() | syntax.Return() | syntax.Evaluate():
                 if node.value is not None:
                     yield from self._expression(node.value, scope, instances)
-                for target in node.targets if isinstance(node, Assign) else ():
+                for target in node.targets if isinstance(node, syntax.Assign) else ():
                     yield from self._expression(target, scope, instances)
-            case Compound():
+            case syntax.Compound():
                 for part in node.inner:
                     yield from self._expression(part, scope, instances)
                 for inner in node.body:
                     yield from self._statement(inner, scope, instances)
-            case FunctionDefinition():
+            case syntax.FunctionDefinition():
                 body = self.evaluator.any_call(node, scope)
                 scope_instances = instances | self._parameters(node, scope)
                 for parameter in node.parameters:
@@ -210,7 +197,7 @@ class _Reads:
                         yield from self._expression(parameter.default, scope, instances)
                 for inner in node.body:
                     yield from self._statement(inner, body, scope_instances)
-            case ClassDefinition():
+            case syntax.ClassDefinition():
                 body = self.evaluator.body(node, scope)
                 names = {"self"} if self._is_owner(ClassValue(node, scope)) else set()
                 self._note_methods(ClassValue(node, scope))
@@ -226,13 +213,15 @@ class _Reads:
         params = params_of(self.evaluator, types.arguments[0])
         if isinstance(params, Dataclass):
             for member in value.definition.body:
-                if isinstance(member, FunctionDefinition) and member.name.id in _WITH_PARAMS:
+                if isinstance(member, syntax.FunctionDefinition) and member.name.id in _WITH_PARAMS:
                     self.selectors[id(member)] = params
 
-    def _parameters(self, node: FunctionDefinition | Lambda, scope: Scope) -> frozenset[str]:
+    def _parameters(
+        self, node: syntax.FunctionDefinition | syntax.Lambda, scope: Scope
+    ) -> frozenset[str]:
         names: set[str] = set()
         selected = self.selectors.get(id(node))
-        method = isinstance(node, FunctionDefinition) and node.name.id in _WITH_PARAMS
+        method = isinstance(node, syntax.FunctionDefinition) and node.name.id in _WITH_PARAMS
         parameters = node.parameters[1 if method else 0 :]
         if selected is not None and parameters and self._has(selected):
             names.add(parameters[0].name.id)
@@ -250,27 +239,29 @@ class _Reads:
         return self.target.is_declared_by(kind.field(self.target.field.id))
 
     def _expression(
-        self, node: Expression, scope: Scope, instances: frozenset[str]
-    ) -> Iterator[tuple[Name, Role]]:
-        if isinstance(node, Lambda):
+        self, node: syntax.Expression, scope: Scope, instances: frozenset[str]
+    ) -> Iterator[tuple[syntax.Name, Role]]:
+        if isinstance(node, syntax.Lambda):
             instances = instances | self._parameters(node, scope)
-        elif isinstance(node, Attribute) and node.attr.id == self.target.field.id:
+        elif isinstance(node, syntax.Attribute) and node.attr.id == self.target.field.id:
             if self._is_instance(node.value, scope, instances):
                 yield node.attr, Role.READ
-        elif isinstance(node, Call):
+        elif isinstance(node, syntax.Call):
             yield from self._replaced(node, scope, instances)
         for inner in expressions(node):
             yield from self._expression(inner, scope, instances)
 
-    def _is_instance(self, node: Expression, scope: Scope, instances: frozenset[str]) -> bool:
-        if isinstance(node, Name) and node.id in instances:
+    def _is_instance(
+        self, node: syntax.Expression, scope: Scope, instances: frozenset[str]
+    ) -> bool:
+        if isinstance(node, syntax.Name) and node.id in instances:
             return True
         value = self.evaluator.value(node, scope)
         return isinstance(value, InstanceValue) and self._has(value.dataclass)
 
     def _replaced(
-        self, node: Call, scope: Scope, instances: frozenset[str]
-    ) -> Iterator[tuple[Name, Role]]:
+        self, node: syntax.Call, scope: Scope, instances: frozenset[str]
+    ) -> Iterator[tuple[syntax.Name, Role]]:
         keyword = node.keyword(self.target.field.id)
         if keyword is None or keyword.name is None or not node.args:
             return

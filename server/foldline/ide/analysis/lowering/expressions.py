@@ -9,27 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis.syntax import (
-    Anchor,
-    Attribute,
-    Call,
-    Conditional,
-    Constant,
-    Dictionary,
-    Display,
-    Expression,
-    Keyword,
-    Lambda,
-    Literal,
-    Name,
-    Opaque,
-    Operation,
-    Parameter,
-    Piece,
-    Starred,
-    String,
-    Subscript,
-)
+from foldline.ide.analysis import syntax
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -63,20 +43,20 @@ class ExpressionReader:
 
     __slots__ = ("_depth", "_known", "_whole", "anchor", "base", "pieces")
 
-    def __init__(self, anchor: Anchor, base: int, known: KnownPieces | None = None) -> None:
+    def __init__(self, anchor: syntax.Anchor, base: int, known: KnownPieces | None = None) -> None:
         self.anchor = anchor
         self.base = base
         self._known = known
         self._depth = anchor.depth
-        self.pieces: list[Piece] = []
+        self.pieces: list[syntax.Piece] = []
         self._whole = False
         """True inside of definitions, whose code may be evaluated in several scopes."""
 
-    def at(self, node: tree_sitter.Node) -> tuple[Anchor, int, int]:
+    def at(self, node: tree_sitter.Node) -> tuple[syntax.Anchor, int, int]:
         return self.anchor, node.start_byte - self.base, node.end_byte - self.base
 
-    def parameters(self, node: tree_sitter.Node) -> tuple[Parameter, ...]:
-        parameters: list[Parameter] = []
+    def parameters(self, node: tree_sitter.Node) -> tuple[syntax.Parameter, ...]:
+        parameters: list[syntax.Parameter] = []
         keyword_only = False
         for child in node.named_children:
             kind = child.type
@@ -94,7 +74,7 @@ class ExpressionReader:
             if name.type != "identifier":
                 continue
             parameters.append(
-                Parameter(
+                syntax.Parameter(
                     *self.at(child),
                     self.name(name),
                     self.expression(noted) if noted is not None else None,
@@ -108,22 +88,22 @@ class ExpressionReader:
     def text(self, node: tree_sitter.Node) -> str:
         return self.anchor.text[node.start_byte - self.base : node.end_byte - self.base]
 
-    def name(self, node: tree_sitter.Node) -> Name:
-        return Name(*self.at(node), self.text(node))
+    def name(self, node: tree_sitter.Node) -> syntax.Name:
+        return syntax.Name(*self.at(node), self.text(node))
 
-    def expression(self, node: tree_sitter.Node) -> Expression:
+    def expression(self, node: tree_sitter.Node) -> syntax.Expression:
         """Lower an expression; `Opaque` for a kind that prompts don't use."""
         if self._depth > DEEPEST:
-            return Opaque(*self.at(node))
+            return syntax.Opaque(*self.at(node))
         self._depth += 1
         try:
             read = _READERS.get(node.type)
             lowered = read(self, node) if read is not None else None
-            return lowered or Opaque(*self.at(node), self.inner(node.named_children))
+            return lowered or syntax.Opaque(*self.at(node), self.inner(node.named_children))
         finally:
             self._depth -= 1
 
-    def element(self, node: tree_sitter.Node) -> Expression:
+    def element(self, node: tree_sitter.Node) -> syntax.Expression:
         """Lower an argument or an item; a call may become a piece."""
         size = node.end_byte - node.start_byte
         small = node.type != "call" or size < _SMALLEST_PIECE or node.has_error
@@ -136,22 +116,22 @@ class ExpressionReader:
         else:
             outer, base, around = self.anchor, self.base, self.pieces
             size = node.descendant_count
-            self.anchor = Anchor(outer.file, start, text, None, outer, self._depth, size)
+            self.anchor = syntax.Anchor(outer.file, start, text, None, outer, self._depth, size)
             self.base, self.pieces = node.start_byte, []
-            piece = Piece(self.expression(node), self.pieces)
+            piece = syntax.Piece(self.expression(node), self.pieces)
             self.anchor, self.base, self.pieces = outer, base, around
         self.pieces.append(piece)
         return piece.node
 
-    def string(self, node: tree_sitter.Node) -> Expression:
-        return String(*self.at(node), (self._literal(node),), self._interpolated([node]))
+    def string(self, node: tree_sitter.Node) -> syntax.Expression:
+        return syntax.String(*self.at(node), (self._literal(node),), self._interpolated([node]))
 
-    def strings(self, node: tree_sitter.Node) -> Expression:
+    def strings(self, node: tree_sitter.Node) -> syntax.Expression:
         parts = [part for part in node.named_children if part.type == "string"]
         literals = tuple(self._literal(part) for part in parts)
-        return String(*self.at(node), literals, self._interpolated(parts))
+        return syntax.String(*self.at(node), literals, self._interpolated(parts))
 
-    def _interpolated(self, parts: list[tree_sitter.Node]) -> tuple[Expression, ...]:
+    def _interpolated(self, parts: list[tree_sitter.Node]) -> tuple[syntax.Expression, ...]:
         return tuple(
             self.expression(child.named_children[0])
             for part in parts
@@ -159,79 +139,79 @@ class ExpressionReader:
             if child.type == "interpolation" and child.named_children
         )
 
-    def attribute(self, node: tree_sitter.Node) -> Expression | None:
+    def attribute(self, node: tree_sitter.Node) -> syntax.Expression | None:
         value, attr = node.child_by_field_name("object"), node.child_by_field_name("attribute")
         if value is None or attr is None:
             return None
-        return Attribute(*self.at(node), self.expression(value), self.name(attr))
+        return syntax.Attribute(*self.at(node), self.expression(value), self.name(attr))
 
-    def subscript(self, node: tree_sitter.Node) -> Expression | None:
+    def subscript(self, node: tree_sitter.Node) -> syntax.Expression | None:
         value = node.child_by_field_name("value")
         if value is None:
             return None
         items = tuple(self.expression(item) for item in node.children_by_field_name("subscript"))
-        return Subscript(*self.at(node), self.expression(value), items)
+        return syntax.Subscript(*self.at(node), self.expression(value), items)
 
-    def constant(self, node: tree_sitter.Node) -> Expression:
-        return Constant(*self.at(node), _number(node.type, self.text(node)))
+    def constant(self, node: tree_sitter.Node) -> syntax.Expression:
+        return syntax.Constant(*self.at(node), _number(node.type, self.text(node)))
 
-    def display(self, node: tree_sitter.Node) -> Expression:
-        return Display(*self.at(node), self.items(node))
+    def display(self, node: tree_sitter.Node) -> syntax.Expression:
+        return syntax.Display(*self.at(node), self.items(node))
 
-    def starred(self, node: tree_sitter.Node) -> Expression | None:
+    def starred(self, node: tree_sitter.Node) -> syntax.Expression | None:
         named = node.named_children
-        return Starred(*self.at(node), self.expression(named[0])) if named else None
+        return syntax.Starred(*self.at(node), self.expression(named[0])) if named else None
 
-    def wrapped(self, node: tree_sitter.Node) -> Expression | None:
+    def wrapped(self, node: tree_sitter.Node) -> syntax.Expression | None:
         named = [child for child in node.named_children if child.type != "comment"]
         return self.expression(named[0]) if len(named) == 1 else None
 
-    def walrus(self, node: tree_sitter.Node) -> Expression | None:
+    def walrus(self, node: tree_sitter.Node) -> syntax.Expression | None:
         value = node.child_by_field_name("value")
         return self.expression(value) if value is not None else None
 
-    def operation(self, node: tree_sitter.Node) -> Expression | None:
+    def operation(self, node: tree_sitter.Node) -> syntax.Expression | None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         sign = node.child_by_field_name("operator")
         if left is None or right is None or sign is None:
             return None
         read = self.expression(left), self.text(sign), self.expression(right)
-        return Operation(*self.at(node), *read)
+        return syntax.Operation(*self.at(node), *read)
 
-    def conditional(self, node: tree_sitter.Node) -> Expression | None:
+    def conditional(self, node: tree_sitter.Node) -> syntax.Expression | None:
         named = [child for child in node.named_children if child.type != "comment"]
         if len(named) != 3:
             return None
         body, test, orelse = (self.expression(child) for child in named)
-        return Conditional(*self.at(node), body, test, orelse)
+        return syntax.Conditional(*self.at(node), body, test, orelse)
 
-    def anonymous(self, node: tree_sitter.Node) -> Expression | None:
+    def anonymous(self, node: tree_sitter.Node) -> syntax.Expression | None:
         parameters = node.child_by_field_name("parameters")
         body = node.child_by_field_name("body")
         if body is None:
             return None
         listed = self.parameters(parameters) if parameters is not None else ()
-        return Lambda(*self.at(node), listed, self.expression(body))
+        return syntax.Lambda(*self.at(node), listed, self.expression(body))
 
-    def call(self, node: tree_sitter.Node) -> Expression:
+    def call(self, node: tree_sitter.Node) -> syntax.Expression:
         at = self.at(node)
         func, arguments = (
             node.child_by_field_name("function"),
             node.child_by_field_name("arguments"),
         )
         if func is None or arguments is None:
-            return Opaque(*at, self.inner(node.named_children))
+            return syntax.Opaque(*at, self.inner(node.named_children))
         if arguments.type != "argument_list":  # f(x for x in y)
             inner = (self.expression(arguments),)
-            return Call(*at, self.expression(func), inner, ())
+            return syntax.Call(*at, self.expression(func), inner, ())
         positional, keywords = self.arguments(arguments.children)
-        return Call(*at, self.expression(func), positional, keywords)
+        return syntax.Call(*at, self.expression(func), positional, keywords)
 
     def arguments(
         self, nodes: Iterable[tree_sitter.Node]
-    ) -> tuple[tuple[Expression, ...], tuple[Keyword, ...]]:
-        positional: list[Expression] = []
-        keywords: list[Keyword] = []
+    ) -> tuple[tuple[syntax.Expression, ...], tuple[syntax.Keyword, ...]]:
+        positional: list[syntax.Expression] = []
+        keywords: list[syntax.Keyword] = []
         for child in _flat(nodes):
             at = self.at(child)
             if child.type == "keyword_argument":
@@ -241,14 +221,14 @@ class ExpressionReader:
             elif child.type == "dictionary_splat":
                 named = child.named_children
                 if named:
-                    keywords.append(Keyword(*at, None, self.expression(named[0])))
+                    keywords.append(syntax.Keyword(*at, None, self.expression(named[0])))
             else:
                 positional.append(self.element(child))
         return tuple(positional), tuple(keywords)
 
     def _keywords(
-        self, name: tree_sitter.Node, value: tree_sitter.Node, at: tuple[Anchor, int, int]
-    ) -> Iterator[Keyword]:
+        self, name: tree_sitter.Node, value: tree_sitter.Node, at: tuple[syntax.Anchor, int, int]
+    ) -> Iterator[syntax.Keyword]:
         """Yield a keyword argument, and those that a missing comma joined to its string.
 
         Of `title="Intro" key="intro"` the parser makes one string with an error inside.
@@ -261,44 +241,46 @@ class ExpressionReader:
             elif part.type == "string":
                 runs[-1][1].append(part)
         if len(runs) == 1:
-            yield Keyword(*at, self.name(name), self.element(value))
+            yield syntax.Keyword(*at, self.name(name), self.element(value))
             return
         for label, parts in runs:
             if label.type == "identifier" and parts:
                 start, end = parts[0].start_byte - self.base, parts[-1].end_byte - self.base
                 literals = tuple(self._literal(part) for part in parts)
-                text = String(self.anchor, start, end, literals, self._interpolated(parts))
-                yield Keyword(
+                text = syntax.String(self.anchor, start, end, literals, self._interpolated(parts))
+                yield syntax.Keyword(
                     self.anchor, label.start_byte - self.base, end, self.name(label), text
                 )
 
-    def items(self, node: tree_sitter.Node) -> tuple[Expression, ...]:
+    def items(self, node: tree_sitter.Node) -> tuple[syntax.Expression, ...]:
         return tuple(
             self.element(child)
             for child in _flat(node.children)
             if child.type != "keyword_argument"
         )
 
-    def union_type(self, node: tree_sitter.Node) -> Expression | None:
+    def union_type(self, node: tree_sitter.Node) -> syntax.Expression | None:
         named = [child for child in node.named_children if child.type != "comment"]
         if len(named) != 2:
             return None
-        return Operation(*self.at(node), self.expression(named[0]), "|", self.expression(named[1]))
+        return syntax.Operation(
+            *self.at(node), self.expression(named[0]), "|", self.expression(named[1])
+        )
 
-    def generic_type(self, node: tree_sitter.Node) -> Expression:
+    def generic_type(self, node: tree_sitter.Node) -> syntax.Expression:
         at = self.at(node)
         named = node.named_children
         if not named:
-            return Opaque(*at)
+            return syntax.Opaque(*at)
         items = named[1].named_children if len(named) > 1 else []
         items = [item for item in items if item.type != "comment"]
-        return Subscript(
+        return syntax.Subscript(
             *at, self.expression(named[0]), tuple(self.expression(item) for item in items)
         )
 
-    def dictionary(self, node: tree_sitter.Node) -> Expression:
-        keys: list[Expression | None] = []
-        values: list[Expression] = []
+    def dictionary(self, node: tree_sitter.Node) -> syntax.Expression:
+        keys: list[syntax.Expression | None] = []
+        values: list[syntax.Expression] = []
         for child in _flat(node.children):
             if child.type == "pair":
                 key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
@@ -308,19 +290,19 @@ class ExpressionReader:
             elif child.type == "dictionary_splat" and child.named_children:
                 keys.append(None)
                 values.append(self.expression(child.named_children[0]))
-        return Dictionary(*self.at(node), tuple(keys), tuple(values))
+        return syntax.Dictionary(*self.at(node), tuple(keys), tuple(values))
 
-    def _literal(self, node: tree_sitter.Node) -> Literal:
+    def _literal(self, node: tree_sitter.Node) -> syntax.Literal:
         holes = tuple(
             (child.start_byte - self.base, child.end_byte - self.base)
             for child in node.named_children
             if child.type == "interpolation"
         )
-        return Literal(node.start_byte - self.base, node.end_byte - self.base, holes)
+        return syntax.Literal(node.start_byte - self.base, node.end_byte - self.base, holes)
 
-    def inner(self, nodes: list[tree_sitter.Node]) -> tuple[Expression, ...]:
+    def inner(self, nodes: list[tree_sitter.Node]) -> tuple[syntax.Expression, ...]:
         """Lower the calls and names anywhere inside expressions that we don't model."""
-        parts: list[Expression] = []
+        parts: list[syntax.Expression] = []
         waiting = nodes[::-1]
         while waiting:
             node = waiting.pop()
@@ -332,7 +314,7 @@ class ExpressionReader:
         return tuple(parts)
 
 
-_READERS: Mapping[str, Callable[[ExpressionReader, tree_sitter.Node], Expression | None]] = {
+_READERS: Mapping[str, Callable[[ExpressionReader, tree_sitter.Node], syntax.Expression | None]] = {
     "attribute": ExpressionReader.attribute,
     "binary_operator": ExpressionReader.operation,
     "boolean_operator": ExpressionReader.operation,

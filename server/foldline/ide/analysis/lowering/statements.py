@@ -8,23 +8,8 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from foldline.ide.analysis import syntax
 from foldline.ide.analysis.lowering.expressions import DEEPEST, ExpressionReader
-from foldline.ide.analysis.syntax import (
-    Assign,
-    Call,
-    ClassDefinition,
-    Compound,
-    Display,
-    Evaluate,
-    Expression,
-    FunctionDefinition,
-    Import,
-    Keyword,
-    Name,
-    Opaque,
-    Return,
-    Statement,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -51,13 +36,13 @@ class Reader(ExpressionReader):
 
     __slots__ = ()
 
-    def statements(self, node: tree_sitter.Node) -> tuple[Statement, ...]:
-        lowered: list[Statement] = []
+    def statements(self, node: tree_sitter.Node) -> tuple[syntax.Statement, ...]:
+        lowered: list[syntax.Statement] = []
         for child in node.named_children:
             lowered.extend(self.statement(child))
         return tuple(lowered)
 
-    def statement(self, node: tree_sitter.Node) -> Iterable[Statement]:
+    def statement(self, node: tree_sitter.Node) -> Iterable[syntax.Statement]:
         """Lower a node to statements; to none if it is nested too deep."""
         if self._depth > DEEPEST:
             return ()
@@ -70,7 +55,7 @@ class Reader(ExpressionReader):
             self._depth -= 1
             self._whole = before
 
-    def _statement(self, node: tree_sitter.Node) -> Iterable[Statement]:
+    def _statement(self, node: tree_sitter.Node) -> Iterable[syntax.Statement]:
         kind = node.type
         at = self.at(node)
         if kind == "expression_statement":
@@ -93,22 +78,22 @@ class Reader(ExpressionReader):
             return self._import(node)
         if kind == "delete_statement":
             parts = [self.expression(child) for child in node.named_children]
-            targets = [one.items if isinstance(one, Display) else (one,) for one in parts]
-            return (Assign(*at, tuple(chain(*targets)), Opaque(*at)),)
+            targets = [one.items if isinstance(one, syntax.Display) else (one,) for one in parts]
+            return (syntax.Assign(*at, tuple(chain(*targets)), syntax.Opaque(*at)),)
         if kind == "return_statement":
             named = node.named_children
-            return (Return(*at, self.expression(named[0]) if named else None),)
+            return (syntax.Return(*at, self.expression(named[0]) if named else None),)
         if kind in _BLOCKS:
             return (self._block(node, _BLOCKS[kind]),)
         if kind == "ERROR":
             return recover_statements(self, node)
         inner = self.inner(node.named_children)
-        return (Evaluate(*at, Opaque(*at, inner)),) if inner else ()
+        return (syntax.Evaluate(*at, syntax.Opaque(*at, inner)),) if inner else ()
 
-    def _expression_statement(self, node: tree_sitter.Node) -> Iterable[Statement]:
+    def _expression_statement(self, node: tree_sitter.Node) -> Iterable[syntax.Statement]:
         named = node.named_children
         if len(named) != 1:
-            return [Evaluate(*self.at(child), self.expression(child)) for child in named]
+            return [syntax.Evaluate(*self.at(child), self.expression(child)) for child in named]
         child = named[0]
         if child.type == "assignment":
             return (self._assignment(child),)
@@ -120,12 +105,12 @@ class Reader(ExpressionReader):
                 return ()
             targets = (self.expression(left),)
             sign = self.text(operator) or "+="
-            return (Assign(*self.at(child), targets, self.expression(right), None, sign),)
-        return (Evaluate(*self.at(child), self.expression(child)),)
+            return (syntax.Assign(*self.at(child), targets, self.expression(right), None, sign),)
+        return (syntax.Evaluate(*self.at(child), self.expression(child)),)
 
-    def _assignment(self, node: tree_sitter.Node) -> Assign:
-        targets: list[Expression] = []
-        annotation: Expression | None = None
+    def _assignment(self, node: tree_sitter.Node) -> syntax.Assign:
+        targets: list[syntax.Expression] = []
+        annotation: syntax.Expression | None = None
         value: tree_sitter.Node | None = node
         while value is not None and value.type == "assignment":
             left = value.child_by_field_name("left")
@@ -136,11 +121,11 @@ class Reader(ExpressionReader):
                 annotation = self.expression(noted)
             value = value.child_by_field_name("right")
         read = self.expression(value) if value is not None else None
-        return Assign(*self.at(node), tuple(targets), read, annotation)
+        return syntax.Assign(*self.at(node), tuple(targets), read, annotation)
 
     def _definition(
-        self, node: tree_sitter.Node, decorators: tuple[Expression, ...]
-    ) -> Iterable[Statement]:
+        self, node: tree_sitter.Node, decorators: tuple[syntax.Expression, ...]
+    ) -> Iterable[syntax.Statement]:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is None:
             return ()
@@ -150,14 +135,14 @@ class Reader(ExpressionReader):
             listed = self.items(bases) if bases is not None else ()
             generic = node.child_by_field_name("type_parameters") is not None
             return (
-                ClassDefinition(
+                syntax.ClassDefinition(
                     *self.at(node), self.name(name), listed, decorators, statements, generic
                 ),
             )
         parameters = node.child_by_field_name("parameters")
         simple = node.children[0].type != "async" and not _yields(body)
         return (
-            FunctionDefinition(
+            syntax.FunctionDefinition(
                 *self.at(node),
                 self.name(name),
                 self.parameters(parameters) if parameters is not None else (),
@@ -167,9 +152,9 @@ class Reader(ExpressionReader):
             ),
         )
 
-    def _block(self, node: tree_sitter.Node, keyword: str) -> Compound:
-        body: list[Statement] = []
-        inner: list[Expression] = []
+    def _block(self, node: tree_sitter.Node, keyword: str) -> syntax.Compound:
+        body: list[syntax.Statement] = []
+        inner: list[syntax.Expression] = []
         bound: list[str] = []
         pending = list(node.named_children)
         while pending:
@@ -185,18 +170,18 @@ class Reader(ExpressionReader):
             heads = [left] if left is not None else []
             heads += [child for child in node.named_children if child.type == "with_clause"]
             bound = [self.text(name) for head in heads for name in _identifiers(head)]
-        return Compound(*self.at(node), keyword, tuple(bound), tuple(inner), tuple(body))
+        return syntax.Compound(*self.at(node), keyword, tuple(bound), tuple(inner), tuple(body))
 
-    def _import(self, node: tree_sitter.Node) -> Iterable[Statement]:
+    def _import(self, node: tree_sitter.Node) -> Iterable[syntax.Statement]:
         for child in node.named_children:
             name = child.child_by_field_name("name") if child.type == "aliased_import" else child
             alias = child.child_by_field_name("alias")
             if name is None or name.type != "dotted_name":
                 continue
             shown = self.text(alias) if alias is not None else ""
-            yield Import(*self.at(child), self.text(name), 0, None, shown)
+            yield syntax.Import(*self.at(child), self.text(name), 0, None, shown)
 
-    def _import_from(self, node: tree_sitter.Node) -> Iterable[Statement]:
+    def _import_from(self, node: tree_sitter.Node) -> Iterable[syntax.Statement]:
         module = node.child_by_field_name("module_name")
         if module is None:
             return
@@ -205,14 +190,14 @@ class Reader(ExpressionReader):
         dotted = dotted[level:]
         for child in node.named_children:
             if child.type == "wildcard_import":
-                yield Import(*self.at(child), dotted, level, "*", "*")
+                yield syntax.Import(*self.at(child), dotted, level, "*", "*")
         for child in node.children_by_field_name("name"):
             name = child.child_by_field_name("name") if child.type == "aliased_import" else child
             alias = child.child_by_field_name("alias")
             if name is not None:
                 text = self.text(name)
                 shown = self.text(alias) if alias is not None else text
-                yield Import(*self.at(child), dotted, level, text, shown)
+                yield syntax.Import(*self.at(child), dotted, level, text, shown)
 
 
 def _identifiers(node: tree_sitter.Node) -> Iterable[tree_sitter.Node]:
@@ -260,7 +245,7 @@ _EXPRESSIONS = frozenset(
 )
 
 
-def recover_statements(reader: Reader, node: tree_sitter.Node) -> Iterator[Statement]:
+def recover_statements(reader: Reader, node: tree_sitter.Node) -> Iterator[syntax.Statement]:
     """Yield the assignments and calls recognizable among the children of an error node."""
     children = [child for child in node.children if child.type != "comment"]
     parts = _Parts(reader, children)
@@ -287,24 +272,24 @@ class _Parts:
         index = self.at + ahead
         return self.nodes[index].type if index < len(self.nodes) else ""
 
-    def statement(self) -> Statement | None:
+    def statement(self) -> syntax.Statement | None:
         first = self.nodes[self.at]
         if self._kind() == "identifier" and self._kind(1) == "=":
             target = self.reader.expression(first)
             self.at += 2
             value = self._expression()
             end = value.end if value is not None else target.end
-            return Assign(target.anchor, target.start, end, (target,), value)
+            return syntax.Assign(target.anchor, target.start, end, (target,), value)
         if self._kind() in _EXPRESSIONS:
             value = self._expression()
             if value is not None:
-                return Evaluate(value.anchor, value.start, value.end, value)
+                return syntax.Evaluate(value.anchor, value.start, value.end, value)
         self.at += 1
         for statement in self.reader.statement(first) if first.is_named else ():
             return statement
         return None
 
-    def _expression(self) -> Expression | None:
+    def _expression(self) -> syntax.Expression | None:
         if self.done:
             return None
         node = self.nodes[self.at]
@@ -312,7 +297,7 @@ class _Parts:
             self.at += 1
             items, _ = self._items()
             anchor, start = self.reader.anchor, node.start_byte - self.reader.base
-            return Display(anchor, start, self._end(), tuple(items))
+            return syntax.Display(anchor, start, self._end(), tuple(items))
         if node.type not in _EXPRESSIONS:
             return None
         self.at += 1
@@ -320,7 +305,7 @@ class _Parts:
         if self._kind() == "(":
             self.at += 1
             items, keywords = self._items()
-            return Call(
+            return syntax.Call(
                 value.anchor, value.start, self._end(), value, tuple(items), tuple(keywords)
             )
         return value
@@ -329,16 +314,16 @@ class _Parts:
         last = self.nodes[min(self.at, len(self.nodes)) - 1]
         return last.end_byte - self.reader.base
 
-    def _items(self) -> tuple[list[Expression], list[Keyword]]:
+    def _items(self) -> tuple[list[syntax.Expression], list[syntax.Keyword]]:
         self._depth += 1
         try:
             return self._read_items()
         finally:
             self._depth -= 1
 
-    def _read_items(self) -> tuple[list[Expression], list[Keyword]]:
-        items: list[Expression] = []
-        keywords: list[Keyword] = []
+    def _read_items(self) -> tuple[list[syntax.Expression], list[syntax.Keyword]]:
+        items: list[syntax.Expression] = []
+        keywords: list[syntax.Keyword] = []
         if self._depth > DEEPEST:
             self.at = len(self.nodes)
         while not self.done:
@@ -353,8 +338,8 @@ class _Parts:
                 name = self.reader.expression(node)
                 self.at += 2
                 value = self._expression()
-                if value is not None and isinstance(name, Name):
-                    keywords.append(Keyword(name.anchor, name.start, value.end, name, value))
+                if value is not None and isinstance(name, syntax.Name):
+                    keywords.append(syntax.Keyword(name.anchor, name.start, value.end, name, value))
             elif node.type in _EXPRESSIONS or node.type in ("[", "("):
                 item = self._expression()
                 if item is not None:
