@@ -230,6 +230,7 @@ def set_up(
         previews=SimpleNamespace(all=()),
         client_capabilities=capabilities_of(),
         documents=SimpleNamespace(position_codec=SimpleNamespace(encoding=way.encoding)),
+        late_checks=SimpleNamespace(known=lambda _: (), read=lambda _: None),
         messages=(messages := []),
         window_show_message=lambda shown: messages.append(shown.message),
     )
