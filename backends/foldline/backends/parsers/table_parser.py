@@ -53,8 +53,11 @@ _SUBTEST = re.compile(r"\w\.Run\Z|\A(?:Describe|Context|When|It)\Z")
 _CALLS, _CALLED = frozenset({"call", "command"}), ("method", "target", "name")
 # A text, or a name with what belongs to it cut off.
 _TITLE = re.compile(r"""["'](.+)["']\Z|[:"'&]*([^\s("'=,]+[?!=]?)""", re.DOTALL)
+# What a Go struct embeds is named after its type.
 _EMBEDDED = frozenset({"generic_type", "qualified_type", "type_elem"})
+# The labels of a block of HCL.
 _LABELS = frozenset({"identifier", "string_lit"})
+# Several may share a keyword, such as `type (…)` of Go and `use a::{b as c}` of Rust.
 _GROUPED = frozenset({"type_spec", "type_alias", "const_spec", "var_spec", "use_as_clause"})
 
 _TABLES = {language.name: language.table for language in LANGUAGES if language.table is not None}
@@ -105,6 +108,7 @@ class _Walk:
         for match in islice(pattern.finditer(self.data), _MOST_INNER):
             if match.end() in self._named or self._add_macro(root, match):
                 continue
+            # The match is near the beginning of the definition, so that is a few nodes above.
             node = root.descendant_for_byte_range(match.end() - 1, match.end() - 1)
             for _ in range(_NEAR):
                 if node is not None and node.type not in _INNER:
@@ -112,8 +116,8 @@ class _Walk:
             if node is None or node.type not in _INNER or node.id in self._functions:
                 continue
             field_name, kind = _INNER[node.type]
-            called = node.child_by_field_name(field_name)
-            word = self._text(called) if called is not None else ""
+            name_node = node.child_by_field_name(field_name)
+            word = self._text(name_node) if name_node is not None else ""
             brace = self.data.find(b"{", match.end(), node.end_byte)
             text = self.data[node.start_byte : node.end_byte if brace < 0 else brace]
             signature = shorten(fold_space(text[:1000]), _LONGEST_SIGNATURE)
@@ -127,14 +131,14 @@ class _Walk:
             elif not word.isidentifier():
                 continue
             # The nearest function around it is its parent.
-            around = node.parent
+            enclosing = node.parent
             for _ in range(_DEEPEST):
-                if around is None or around.id in self._functions:
+                if enclosing is None or enclosing.id in self._functions:
                     break
-                around = around.parent
+                enclosing = enclosing.parent
             else:
                 continue
-            parent = self._functions[around.id] if around is not None else -1
+            parent = self._functions[enclosing.id] if enclosing is not None else -1
             if parent >= 0 or kind is SymbolKind.TEST:
                 first, last = node.start_point[0] + 1, node.end_point[0] + 1
                 index = self.builder.add(parent, word, kind, first, last, signature)

@@ -339,9 +339,10 @@ def _with_remainder(body: Sequence[Text | Slot], node: If | For, reason: str) ->
 
 
 def _is_clear(nodes: Sequence[Node], is_outside: bool, *, after: bool) -> bool:
-    """Return True if a line begins after the nodes, or else ends before them, whatever they show.
+    """Return True if a line begins after the nodes (with `after`), or ends before them.
 
-    `is_outside` says so of the text beyond them.
+    Blanks don't tell, and a block may show nothing: then the next node tells, and at last
+    `is_outside`, which says so of the text beyond.
     """
     for index in reversed(range(len(nodes))) if after else range(len(nodes)):
         node = nodes[index]
