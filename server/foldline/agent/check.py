@@ -118,6 +118,7 @@ def _diagnostics(
     from foldline.ide.analysis.model import LineTable
     from foldline.ide.checks import diagnostics
     from foldline.ide.checks.costs import check_costs
+    from foldline.ide.checks.plugin_checks import plugin_diagnostics
 
     options = scanned.options(analysis.file)
     counter = scanned.folder.counter(Path(analysis.file))
@@ -128,6 +129,7 @@ def _diagnostics(
             severities=options.severity,
             more=check_costs(analysis, options.token_budget, counter),
             known=known,
+            of_plugins=plugin_diagnostics(scanned.snapshot(analysis)),
         ),
     ]
     return _placed(file, analysis.text, located)
@@ -237,9 +239,16 @@ def _write(files: Sequence[str], found: Sequence[FileDiagnostic], name: str) -> 
 def _explain(code: str) -> int:
     from foldline.backends.base.near_names import near_names
     from foldline.ide import checks
+    from foldline.ide.plugins import plugins
 
     if code not in set(checks.Code):
-        near = near_names(code, checks.Code) or tuple(checks.Code)
+        codes = plugins().codes
+        if code in codes:
+            entry, about = codes[code]
+            show(f"{code}: {about}\n\n{entry.shown} reports it.")
+            return 0
+        every = (*checks.Code, *codes)
+        near = near_names(code, every) or every
         complain(f"foldline check: there is no diagnostic {code!r}; there are {', '.join(near)}")
         return 2
     page = Path(checks.__file__).parent / "pages" / f"{code}.md"

@@ -11,6 +11,7 @@ from foldline.backends.formatting.parts import counted
 from foldline.backends.formatting.visible import visible
 from foldline.ide.analysis.model import Position
 from foldline.ide.checks import Code, Diagnostic, Severity, default_severity
+from foldline.ide.plugins import plugins
 from foldline.records import record
 from foldline.version import VERSION
 
@@ -133,18 +134,24 @@ def _level(severity: Severity, lowest: str) -> str:
 
 
 def _sarif(diagnostics: Sequence[FileDiagnostic], _: Sequence[str]) -> str:
+    severities = {code: default_severity(code) for code in Code}
     rules = [
         {
             "id": code,
-            "defaultConfiguration": {"level": _level(default_severity(code), "note")},
+            "defaultConfiguration": {"level": _level(severity, "note")},
             "shortDescription": {"text": code.replace("-", " ")},
         }
-        for code in Code
+        for code, severity in severities.items()
     ]
+    rules += [
+        {"id": code, "shortDescription": {"text": about}}
+        for code, (_, about) in plugins().codes.items()
+    ]
+    numbers = {str(rule["id"]): number for number, rule in enumerate(rules)}
     results = [
         {
             "ruleId": located.diagnostic.code,
-            "ruleIndex": list(Code).index(located.diagnostic.code),
+            "ruleIndex": numbers[located.diagnostic.code],
             "level": _level(located.diagnostic.severity, "note"),
             "message": {"text": located.diagnostic.message},
             "locations": [

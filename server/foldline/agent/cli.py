@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from errno import EBADF
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from foldline.agent.refusals import Refused
     from foldline.agent.verbs import Verbs
+    from foldline.ide.plugins import Part, Plugins
 
 TITLE = f"foldline {VERSION}"
 
@@ -103,10 +105,10 @@ def _reported(words: list[str]) -> int:
 
 def _report_plugins() -> None:
     """Name the plugins that were left out, if any were asked."""
-    if (module := sys.modules.get("foldline.ide.plugins")) is not None:
+    if (module := sys.modules.get("foldline.ide.plugins")) is not None and module.is_loaded():
         from foldline.agent.terminal import complain
 
-        for problem in module.plugins().problems:
+        for problem in installed().problems.values():
             complain(f"foldline: {problem}")
 
 
@@ -144,7 +146,14 @@ def _run(words: list[str]) -> int:
             raise Refused(f"write {name} behind `foldline {verb}`", kind="usage")
         what = f"`foldline {verb}` takes no {name!r}"
         raise _unknown(what, name, option_names, f"foldline {verb} --help")
-    return int(options.run(options))
+    try:
+        return int(options.run(options))
+    except Exception as error:
+        from foldline.agent.refusals import fault_of_plugin
+
+        if (fault := fault_of_plugin(options.part, error)) is None:
+            raise
+        raise fault from error
 
 
 def _unknown(what: str, name: str, names: Iterable[str], page: str) -> Refused:
@@ -197,10 +206,13 @@ class Listing:
         self._verbs = verbs
         self.rows: dict[str, list[tuple[str, str]]] = {}
         self.heading = ""
+        self.part: Part | None = None
 
     def add_parser(self, name: str, *, help: str, description: str) -> ArgumentParser:  # noqa: A002
         self.rows.setdefault(self.heading, []).append((name, help))
-        return self._verbs.add_parser(name, help=help, description=description)
+        parser = self._verbs.add_parser(name, help=help, description=description)
+        parser.set_defaults(part=self.part)
+        return parser
 
     def text(self) -> str:
         width = max(len(name) for rows in self.rows.values() for name, _ in rows)
@@ -229,18 +241,34 @@ def add_verbs(verbs: Listing, first: str | None = None) -> None:
 
 def _add_plugins(verbs: Listing, first: str | None = None) -> bool:
     """Add the plugins' verbs, or the one called `first`; True if there are any."""
-    from foldline.ide.plugins import plugins
-
-    installed = plugins()
+    brought = installed()
     parts = [
-        part
-        for part in installed.parts(lambda plugin: plugin.verbs)
-        if part.name not in VERBS and first in (None, part.name)
+        part for part in brought.parts(lambda plugin: plugin.verbs) if first in (None, part.name)
     ]
     for part in parts:
-        verbs.heading = part.plugin.heading
-        installed.use(part, lambda module: module.register(verbs))
+        verbs.part = part
+        brought.use(part, partial(_register, part, verbs))
     return bool(parts)
+
+
+def _register(part: Part, verbs: Listing, module: Any) -> None:
+    verbs.heading = part.plugin.heading
+    module.register(verbs)
+    if not any(name == part.name for name, _ in verbs.rows.get(verbs.heading, ())):
+        raise LookupError(f"`{part.module}` registers no verb `{part.name}`")
+
+
+def installed() -> Plugins:
+    """Return the plugins, those left out whose verb the house has."""
+    from foldline.ide.plugins import plugins
+
+    brought = plugins()
+    if any(not part.entry.ours for part in brought.parts(lambda plugin: plugin.verbs)):
+        from foldline.ide.operations import OPERATIONS
+
+        verbs = {*filter(None, VERBS), *(operation.verb for operation in OPERATIONS), "help"}
+        brought.reserve("verbs", verbs)
+    return brought
 
 
 def _module(verb: str | None) -> Any:

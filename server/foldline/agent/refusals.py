@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from foldline.agent.exit_statuses import FAULT, NOTHING, REFUSED
 from foldline.agent.terminal import complain, json_text, show
@@ -15,6 +15,9 @@ from foldline.backends.errors import IgnoredPathError, PathError, SymbolNotFound
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import REFUSALS, NothingDefined, RenderError, data_of
 from foldline.ide.operations import operations
+
+if TYPE_CHECKING:
+    from foldline.ide.plugins import Part
 
 # Errors of writing to a stream; an error of a file also has its name.
 _UNWRITTEN = frozenset({EBADF, EDQUOT, EFBIG, EIO, ENOSPC})
@@ -56,6 +59,19 @@ def refused_by(error: Exception, verb: str) -> Refused | None:
         status=NOTHING if found_nothing or mends_the_prompt else REFUSED,
         kind=data.pop("kind"),
         data=data,
+    )
+
+
+def fault_of_plugin(part: Part | None, error: Exception) -> Refused | None:
+    """Return an error of a verb as a fault of another's plugin; None if it isn't one."""
+    from foldline.ide.errors import REFUSALS
+
+    refusals = (Refused, BrokenPipeError, *REFUSALS)
+    if part is None or part.entry.ours or isinstance(error, refusals) or os.environ.get(TRACEBACK):
+        return None
+    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    return Refused(
+        f"{part.entry.shown} failed: {what} ({TRACEBACK}=1 shows where)", status=FAULT, kind="fault"
     )
 
 

@@ -64,6 +64,13 @@ class Scan:
             if analysis is not None:
                 yield analysis
 
+    def snapshot(self, analysis: ModuleAnalysis) -> Snapshot:
+        """Return a module as features see it."""
+        path, workspace = Path(analysis.file), self.workspace
+        document = SourceDocument(uri_of(path), path, self.folder.root, analysis.text)
+        source = source_kind(workspace, path)(workspace, document)
+        return Snapshot(document.uri, None, analysis, self.folder, source, None)
+
     def instruction_files(self) -> Iterator[tuple[Snapshot, InstructionFile]]:
         """Yield the instruction files, each as features see it, read one at a time.
 

@@ -23,9 +23,10 @@ from dataclasses import field, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 
-from foldline.backends.base.reading import Between, read_project, read_table
+from foldline.backends.base.reading import Between, OneOf, read_project, read_table
 from foldline.backends.errors import PathError
 from foldline.ide.checks import Code, Severity
+from foldline.ide.entry_points import others_installed
 from foldline.ide.settings import Settings
 from foldline.ide.token_counter import Encoding
 from foldline.records import record
@@ -107,7 +108,8 @@ class PromptOptions:
         inlay_hints: Show the numbers and token counts of sections.
         instructions: More files that instruct agents, besides those that clients load by
             themselves, in the syntax of `.gitignore`; `!` takes files out.
-        severity: Severities by diagnostic code that differ from the defaults.
+        severity: Severities by diagnostic code that differ from the defaults. Codes of others'
+            plugins are taken where one is installed, which isn't loaded for that.
     """
 
     tokens: Encoding = "o200k"
@@ -116,7 +118,9 @@ class PromptOptions:
     code_lens: bool = True
     inlay_hints: bool = True
     instructions: tuple[str, ...] = ()
-    severity: Mapping[Code, Severity] = field(default_factory=dict)
+    severity: Mapping[Annotated[str, OneOf(tuple(Code), others_installed)], Severity] = field(
+        default_factory=dict
+    )
 
 
 def read_project_options(file: Path, root: Path) -> Nearest[PromptOptions]:

@@ -11,20 +11,22 @@ foldline does.
 
 from __future__ import annotations
 
-import re
 import sys
 import threading
-from concurrent.futures import Future
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import nullcontext, redirect_stdout
 from functools import cache, partial
 from importlib import import_module
 from inspect import isgenerator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
 
+from foldline.backends.errors import cut
+from foldline.ide.entry_points import Entry, entries
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from foldline.backends import SmartFileAccess
     from foldline.backends.models import NamedIn, References
@@ -38,15 +40,12 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 Value = TypeVar("Value")
 
-GROUP = "foldline.plugins"
 SECONDS = 5.0
 """How long another package's plugin may take to be imported, and for each answer."""
 REPOSITORY_SECONDS = 20.0
 """How long plugins may look for what a document's repository says of it."""
-_ENTRY = re.compile(
-    r"^(?P<name>[^\s=#\[][^=]*?)\s*=\s*(?P<module>[\w.]+)\s*:\s*(?P<kind>\w+)", re.M
-)
-_SECTION = re.compile(rf"^\[{re.escape(GROUP)}\]\s*$(.*?)(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
+TAKEN = "`{}` of its {} is taken"
+_LOADING = threading.Lock()
 
 
 @record
@@ -103,6 +102,7 @@ class Plugin:
         commands: By name of the language server's command; as those of `foldline.server.commands`.
         transports: By option of `foldline mcp`; each has `add_options(parser)` and
             `serve(options)`, which, if it's given, serves in place of stdio and returns True.
+        codes: By code of the diagnostics that its checks report, a sentence about each.
         clients: A file with the rules of more clients of instruction files, as `clients.toml`.
     """
 
@@ -110,6 +110,7 @@ class Plugin:
     heading: ClassVar[str] = "Plugins"
     commands: ClassVar[Mapping[str, str]] = {}
     transports: ClassVar[Mapping[str, str]] = {}
+    codes: ClassVar[Mapping[str, str]] = {}
     clients: ClassVar[Path | None] = None
 
     def source(self, path: Path) -> type[PromptSource] | None:
@@ -154,24 +155,39 @@ class Plugin:
 
 
 class Plugins:
-    """The plugins that are installed, and what keeps others from being used."""
+    """The plugins that are installed, and those of them that are left out.
+
+    A plugin is left out for good, by whichever thread notices: what waits for it goes on at once.
+
+    Attributes:
+        problems: Why a plugin is left out.
+        codes: The codes of others' checks, with the plugin and a sentence about each.
+    """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
-        self.problems: list[str] = []
-        self._plugins: dict[str, tuple[Entry, Plugin]] = {}
-        for entry in sorted(entries, key=lambda one: (not one.ours, one.name)):
-            if entry.name in self._plugins:
-                self._left_out(entry, "another plugin has that name")
-            elif plugin := self._guarded(entry, entry.load):
-                self._plugins[entry.name] = entry, plugin.value
+        self.entries = sorted(entries, key=lambda one: (not one.ours, one.name, one.distribution))
+        self.problems: dict[Entry, str] = {}
+        self.codes: dict[str, tuple[Entry, str]] = {}
+        self._gone: dict[Entry, Future[None]] = {entry: Future() for entry in self.entries}
+        self._plugins: dict[Entry, Plugin] = {}
+        self._listeners: set[Callable[[str], None]] = set()
+        self._lock = threading.Lock()
+        for entry in self.entries:
+            if any(entry.name == other.name for other in self._plugins):
+                self.leave_out(entry, "another plugin has that name")
+            elif loaded := self._guarded(
+                entry, partial(_load, entry, tuple(self._plugins.values()))
+            ):
+                self._plugins[entry] = loaded.value
+                self.codes |= {code: (entry, one) for code, one in loaded.value.codes.items()}
 
     def parts(self, kind: Callable[[Plugin], Mapping[str, str]]) -> list[Part]:
-        """Return the modules of a kind; of those with one name the first."""
-        parts: dict[str, Part] = {}
-        for entry, plugin in self._plugins.values():
-            for name, module in kind(plugin).items():
-                parts.setdefault(name, Part(name, module, entry, plugin))
-        return list(parts.values())
+        """Return the modules of a kind."""
+        return [
+            Part(name, module, entry, plugin)
+            for entry, plugin in list(self._plugins.items())
+            for name, module in kind(plugin).items()
+        ]
 
     def use(self, part: Part, work: Callable[[Any], Value]) -> Value | None:
         """Return what `work` makes of a plugin's module; None where that failed."""
@@ -184,7 +200,7 @@ class Plugins:
         """Return what `work` makes of the plugins' files of a kind; a wrong one's is left out."""
         return [
             answer.value
-            for entry, plugin in list(self._plugins.values())
+            for entry, plugin in list(self._plugins.items())
             if (file := kind(plugin)) is not None
             and (answer := self._guarded(entry, partial(work, file)))
         ]
@@ -193,40 +209,89 @@ class Plugins:
         self, hook: Callable[Concatenate[Plugin, P], Value], *args: P.args, **kwargs: P.kwargs
     ) -> list[Value]:
         """Return the answers of the plugins that have a method for it."""
-        name, answers = hook.__name__, []
-        for entry, plugin in list(self._plugins.values()):
-            if getattr(type(plugin), name) is not getattr(Plugin, name):
-                method = getattr(plugin, name)
-                if answer := self._guarded(entry, lambda: _whole(method(*args, **kwargs))):  # noqa: B023
-                    answers.append(answer.value)
+        name = hook.__name__
+        answers: list[Any] = []
+        for entry, plugin in list(self._plugins.items()):
+            if getattr(type(plugin), name) is getattr(Plugin, name):
+                continue
+            work = partial(getattr(plugin, name), *args, **kwargs)
+            if entry.ours:
+                answer = work()
+                answers.append(list(answer) if isgenerator(answer) else answer)
+            elif judged := self._judged(entry, plugin, name, work, *args):
+                answers.append(judged.value)
         return answers
 
-    def _guarded(self, entry: Entry, work: Callable[[], Value]) -> _Answer[Value] | None:
-        if entry.ours:
-            return _Answer(work())
-        future: Future[Value] = Future()
+    def reserve(self, kind: str, names: Collection[str]) -> None:
+        """Leave out others' plugins with a part of that kind that the house has, by its name."""
+        for entry, plugin in list(self._plugins.items()):
+            for name in () if entry.ours else getattr(plugin, kind):
+                if name in names:
+                    self.leave_out(entry, TAKEN.format(name, kind))
 
-        def run() -> None:
-            try:
-                future.set_result(work())
-            except BaseException as error:
-                future.set_exception(error)
+    def leave_out(self, entry: Entry, reason: str) -> None:
+        """Use nothing of a plugin from now on, and say why, once."""
+        with self._lock:
+            if entry in self.problems:
+                return
+            problem = f"{entry.shown} is left out: {reason}"
+            self.problems[entry] = problem
+            self._plugins.pop(entry, None)
+            listeners = list(self._listeners)
+        self._gone[entry].set_result(None)
+        for listener in listeners:
+            listener(problem)
 
-        threading.Thread(target=run, name=f"foldline-plugin-{entry.name}", daemon=True).start()
-        try:
-            return _Answer(future.result(SECONDS))
-        except TimeoutError:
-            reason = f"it took more than {SECONDS:g} seconds"
-        except BaseException as error:
-            reason = f"{type(error).__name__}: {error}"
-        self._left_out(entry, reason)
+    def subscribe(self, listener: Callable[[str], None]) -> Callable[[], None]:
+        """Call `listener` with each problem, from any thread; returns the unsubscribe function."""
+        with self._lock:
+            self._listeners.add(listener)
+            problems = list(self.problems.values())
+        for problem in problems:
+            listener(problem)
+        return lambda: self._listeners.discard(listener)
+
+    def _judged(
+        self, entry: Entry, plugin: Plugin, name: str, work: Callable[[], Any], *args: Any
+    ) -> Answer[Any] | None:
+        from foldline.ide.plugin_answers import judged
+        from foldline.ide.snapshot import Snapshot
+
+        document = args[0] if isinstance(args[0], Snapshot) else None
+        seconds = args[1] if name == Plugin.check_repository.__name__ else 0
+        guard = partial(self._guarded, entry)
+        judge = partial(judged, name, codes=plugin.codes, document=document, guard=guard)
+        return self._guarded(entry, lambda: judge(work()), document, SECONDS + seconds)
+
+    def _guarded(
+        self,
+        entry: Entry,
+        work: Callable[[], Value],
+        document: Snapshot | None = None,
+        seconds: float = 0.0,
+    ) -> Answer[Value] | None:
+        """Return the answer of a plugin, whose thread may read the document; None if it failed."""
+        seconds = seconds or SECONDS
+        gone = self._gone[entry]
+        if entry.ours or gone.done():
+            return Answer(work()) if entry.ours else None
+        future: Future[Answer[Value] | str] = Future()
+        waited: tuple[Future[Any], ...] = (future, gone)
+        run = partial(_settle, future, work)
+        thread = threading.Thread(target=run, name=f"foldline-plugin-{entry.name}", daemon=True)
+        lock = nullcontext() if document is None else document.project.lock.lent_to(thread)
+        # What it prints is no part of an answer.
+        with redirect_stdout(sys.stderr), lock:
+            thread.start()
+            wait(waited, seconds, FIRST_COMPLETED)
+        if not future.done():
+            self.leave_out(entry, f"it took more than {seconds:g} seconds")
+            return None
+        outcome = future.result()
+        if isinstance(outcome, Answer):
+            return outcome
+        self.leave_out(entry, outcome)
         return None
-
-    def _left_out(self, entry: Entry, reason: str) -> None:
-        self._plugins.pop(entry.name, None)
-        self.problems.append(
-            f"the plugin {entry.name} of {entry.distribution} is left out: {reason}"
-        )
 
 
 @record
@@ -240,58 +305,45 @@ class Part:
 
 
 @record
-class _Answer(Generic[Value]):
+class Answer(Generic[Value]):
+    """An answer, which may be None."""
+
     value: Value
 
 
-def _whole(answer: Any) -> Any:
-    """Return an answer; a generator's work is done here, where it's waited for."""
-    return list(answer) if isgenerator(answer) else answer
+def _settle(future: Future[Answer[Value] | str], work: Callable[[], Value]) -> None:
+    """Do the work, and name what it raises, in this thread: its message is others' code, too."""
+    try:
+        future.set_result(Answer(work()))
+    except BaseException as error:
+        kind = type(error).__name__
+        try:
+            reason = f"{kind}: {error}"
+        except BaseException:
+            reason = kind
+        future.set_result(cut(reason.partition("\n")[0]))
 
 
-@record
-class Entry:
-    """An entry point, and the distribution that has it."""
+def _load(entry: Entry, others: Sequence[Plugin]) -> Plugin:
+    plugin = entry.load()
+    if not entry.ours:
+        from foldline.ide.plugin_answers import check_parts
 
-    name: str
-    module: str
-    kind: str
-    distribution: str
-
-    @property
-    def ours(self) -> bool:
-        """True for the rooms of foldline itself."""
-        return self.distribution == "foldline"
-
-    def load(self) -> Plugin:
-        """Import the plugin.
-
-        Raises:
-            TypeError: It's something else.
-        """
-        plugin = getattr(import_module(self.module), self.kind)()
-        if not isinstance(plugin, Plugin):
-            raise TypeError(f"{self.module}:{self.kind} is no foldline.ide.plugins.Plugin")
-        return plugin
+        check_parts(plugin, others)
+    return cast("Plugin", plugin)
 
 
-def installed() -> Iterator[Entry]:
-    """Yield the entry points of installed distributions.
-
-    `importlib.metadata` takes 30 ms, for which an editor would wait, and reads the working folder.
-    """
-    for folder in dict.fromkeys(map(Path, sys.path)):
-        if folder.name not in ("site-packages", "dist-packages") or folder == Path.cwd():
-            continue
-        for file in folder.glob("*.dist-info/entry_points.txt"):
-            text = file.read_text(encoding="utf-8", errors="replace")
-            if section := _SECTION.search(text):
-                distribution = file.parent.name.partition("-")[0]
-                for entry in _ENTRY.finditer(section[1]):
-                    yield Entry(entry["name"], entry["module"], entry["kind"], distribution)
+def plugins() -> Plugins:
+    """Return the installed plugins; they are loaded by the first call."""
+    with _LOADING:
+        return _plugins()
 
 
 @cache
-def plugins() -> Plugins:
-    """Return the installed plugins; they are loaded by the first call."""
-    return Plugins(installed())
+def _plugins() -> Plugins:
+    return Plugins(entries())
+
+
+def is_loaded() -> bool:
+    """Return True once something has asked for plugins."""
+    return bool(_plugins.cache_info().currsize)

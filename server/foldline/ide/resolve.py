@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.errors import NoDocument
+from foldline.ide.plugins import Plugin, plugins
 from foldline.ide.sources.source import SourceDocument
 from foldline.ide.uris import path_of, uri_of
 
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from foldline.ide.sources.source import PromptSource
     from foldline.ide.workspace import Workspace
 
+_PYTHON = (".py", ".pyi")
+
 
 def source_kind(workspace: Workspace, path: Path) -> type[PromptSource]:
     """Return the kind of source that a file is; nothing else chooses between them."""
@@ -24,6 +29,10 @@ def source_kind(workspace: Workspace, path: Path) -> type[PromptSource]:
         from foldline.ide.sources.markdown import MarkdownSource
 
         return MarkdownSource
+    if path.suffix not in _PYTHON:
+        for kind in plugins().ask(Plugin.source, path):
+            if kind is not None:
+                return kind
     from foldline.ide.sources.python import PythonSource
 
     return PythonSource
@@ -40,7 +49,10 @@ async def resolve(workspace: Workspace, ref: PromptRef) -> PromptSource:
     else:
         root = ref.root or workspace.root_of(ref.file)
         document = SourceDocument(uri_of(ref.file), ref.file, root)
-    source = source_kind(workspace, document.path)(workspace, document, ref.mode)
+    choose = partial(source_kind, workspace, document.path)
+    # Other files' plugins are waited for.
+    kind = choose() if document.path.suffix in _PYTHON else await in_thread(choose, PROMPTS)
+    source = kind(workspace, document, ref.mode)
     return replace(source, name=await source.name_of(ref))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 import pkgutil
@@ -11,7 +12,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from foldline.backends.base.waiting import in_thread
+from foldline.backends.base.waiting import Threads, in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError, IdeError
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.operations.operation import Operation
@@ -43,6 +44,9 @@ _COMMANDS: tuple[ModuleType | PromptCommand, ...] = (
 )
 COMMANDS = tuple(sorted(_COMMANDS, key=lambda command: str(command.COMMAND)))
 
+_OTHERS = Threads(32, "foldline-plugin-command")
+"""For commands of others' plugins, which may take as long as their users wait."""
+
 
 def create_server(
     operations: Iterable[Operation[Any, Any]] = OPERATIONS,
@@ -56,6 +60,8 @@ def create_server(
         server.feature(feature.METHOD, feature.OPTIONS)(_refusing(feature.handle))
     for command in (*COMMANDS, *map(PromptCommand, actions)):
         _register_command(server, command)
+    names = [str(command.COMMAND) for command in COMMANDS]
+    plugins().reserve("commands", {*names, *(OperationCommand(one).name for one in operations)})
     for part in plugins().parts(lambda plugin: plugin.commands):
         _register(server, part.name, partial(_execute_part, part))
     for operation in operations:
@@ -96,11 +102,18 @@ async def _execute(command: Any, ls: FoldlineServer, value: object) -> Any:
 
 
 async def _execute_part(part: Part, ls: FoldlineServer, value: object) -> Any:
-    """Execute a plugin's command, whose module is imported now."""
+    """Execute a plugin's command, whose module is imported now; others' off the event loop."""
     module = await in_thread(partial(plugins().use, part, lambda module: module))
     if module is None:
-        raise IdeError(plugins().problems[-1])
-    return await _execute(module, ls, value)
+        raise IdeError(plugins().problems[part.entry])
+    if part.entry.ours:
+        return await _execute(module, ls, value)
+    try:
+        return await in_thread(lambda: asyncio.run(_execute(module, ls, value)), _OTHERS)
+    except REFUSALS:
+        raise
+    except Exception as error:
+        raise IdeError(f"{part.entry.shown} failed: {type(error).__name__}: {error}") from error
 
 
 def _register(

@@ -55,12 +55,13 @@ def lsp_diagnostic(found: checks.Diagnostic, snapshot: LspSnapshot) -> Diagnosti
         location = snapshot.location(item.place)
         if location is not None:
             related.append(DiagnosticRelatedInformation(location, item.message))
+    page = PAGES / f"{found.code}.md" if found.code in set(checks.Code) else None
     return Diagnostic(
         range=snapshot.index.range(found.place.start, found.place.end),
         message=found.message,
         severity=_SEVERITIES[found.severity],
         code=str(found.code),
-        code_description=CodeDescription((PAGES / f"{found.code}.md").as_uri()),
+        code_description=None if page is None else CodeDescription(page.as_uri()),
         source=SOURCE,
         tags=[DiagnosticTag.Unnecessary] if found.unnecessary else None,
         related_information=related or None,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ from lsprotocol.types import Position, Range, ShowDocumentParams
 from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
 
+from foldline.ide.plugins import plugins
 from foldline.ide.structuring import unstructure
 from foldline.ide.workspace import AccessOptions, Workspace
 from foldline.server.client_configuration import report
@@ -73,6 +76,7 @@ class FoldlineServer(LanguageServer):
         self.late_checks = LateChecks(self)
         self._analyzed = self.core.version
         self.core.subscribe(self._workspace_changed)
+        self._unsubscribe: Callable[[], None] = lambda: None
 
     @property
     def documents(self) -> Documents:
@@ -84,8 +88,20 @@ class FoldlineServer(LanguageServer):
         if document is not None:
             self.core.open_document(uri, document.source, document.version)
 
+    def watch_plugins(self) -> None:
+        """Show the user which plugins are left out, now and from now on."""
+        loop = asyncio.get_running_loop()
+
+        def show(problem: str) -> None:
+            # The client may have left.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(report, self, [problem])
+
+        self._unsubscribe = plugins().subscribe(show)
+
     def close(self) -> None:
         """End everything that goes on for this client. May be called twice."""
+        self._unsubscribe()
         self.pages.close()
         self.virtual.close()
         self.previews.close_all()

@@ -9,7 +9,7 @@ most verbs of the command line run.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cache
@@ -59,6 +59,18 @@ class Between:
         if self.most is None:
             return f"must be {self.least:g} or more, not {number}"
         return f"must be from {self.least:g} to {self.most:g}, not {number}"
+
+
+@record
+class OneOf:
+    """The names that a table takes, in the annotation of its keys.
+
+    Attributes:
+        more: Asked where there is another name; True if it may be there.
+    """
+
+    names: tuple[str, ...]
+    more: Callable[[], bool]
 
 
 OMITTED = {"omitted": True}
@@ -229,14 +241,15 @@ class _Reading:
 
     def _mapping(self, kinds: tuple[Any, ...], value: object, path: str) -> object:
         key, item = kinds
-        names = tuple(key) if issubclass(key, StrEnum) else None
+        origin, notes = _parts(key)
+        names = notes[1] if origin is Annotated else None
         mapping: dict[object, object] = {}
         for name, entry in self._items(value, path):
             inner = _below(path, cut(name))
-            if names is not None and name not in names:
-                self._unknown(inner, name, names, "name")
+            if names is not None and name not in names.names and not names.more():
+                self._unknown(inner, name, names.names, "name")
             elif (converted := self.value(item, entry, inner)) is not _WRONG:
-                mapping[key(name)] = converted
+                mapping[name] = converted
         return mapping if isinstance(value, Mapping) else _WRONG
 
     def _items(self, value: object, path: str) -> Iterable[tuple[str, object]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from foldline import prompts
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import PROMPT_MODULE_BYTES
 from foldline.backends.files.reader import read_text
+from foldline.ide.analysis.lent_lock import LentLock
 
 LIBRARY = prompts.__name__
 LIBRARY_WORD = LIBRARY.partition(".")[0]
@@ -28,7 +28,7 @@ class ClosedFiles:
     """The sources of closed files, with the stamps they were read at; `lock` guards both."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.lock = LentLock()
         self.sources: dict[str, str] = {}
         self.stamps: dict[str, tuple[int, int]] = {}
 

@@ -82,9 +82,9 @@ class Related:
 
 @record
 class Diagnostic:
-    """A diagnostic at its current location in the file."""
+    """A diagnostic at its current location in the file; `code` is a `Code`, or of a plugin."""
 
-    code: Code
+    code: str
     severity: Severity
     message: str
     place: SourceSpan
@@ -94,7 +94,7 @@ class Diagnostic:
 
 
 def as_wanted(
-    diagnostics: Iterable[Diagnostic], severities: Mapping[Code, Severity]
+    diagnostics: Iterable[Diagnostic], severities: Mapping[str, Severity]
 ) -> tuple[Diagnostic, ...]:
     """Return diagnostics in the order of their text, with a project's severities."""
     wanted = (replace(one, severity=severities.get(one.code, one.severity)) for one in diagnostics)

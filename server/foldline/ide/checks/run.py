@@ -31,15 +31,17 @@ if TYPE_CHECKING:
 def diagnostics(
     analysis: ModuleAnalysis,
     *,
-    severities: Mapping[Code, Severity] | None = None,
+    severities: Mapping[str, Severity] | None = None,
     more: Iterable[LazyDiagnostic] = (),
     known: dict[str, tuple[SourceSpan, int]] | None = None,
+    of_plugins: Iterable[Diagnostic] = (),
 ) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of a file's prompts, in source order.
 
     Statements that don't parse are left out: their author is still typing. `severities` differ from
     the defaults, and `more` are of checks that need more than the file. The places of prompts in
-    other files are `known` by `ns/key`; the file's own are added.
+    other files are `known` by `ns/key`; the file's own are added. Comments silence what is
+    `of_plugins`, too.
     """
     memo, silencer = analysis.evaluator.memo, Silencer(analysis)
     reported: list[LazyDiagnostic] = []
@@ -63,7 +65,7 @@ def diagnostics(
     ]
     configured = severities or {}
     levels = {code: configured.get(code, default_severity(code)) for code in Code}
-    result: dict[tuple[Code, int, int], Diagnostic] = {}
+    result: dict[tuple[str, int, int], Diagnostic] = {}
     for lazy in reported:
         severity = levels[lazy.code]
         span = lazy.place_in(analysis.file) if severity is not Severity.OFF else None
@@ -75,6 +77,11 @@ def diagnostics(
         key = (lazy.code, span.start, span.end)
         if key not in result and not silencer.silences(lazy.code, span):
             result[key] = located(lazy, severity, span)
+    result.update(
+        ((one.code, one.place.start, one.place.end), one)
+        for one in of_plugins
+        if not silencer.silences(one.code, one.place)
+    )
     shown = tuple(result.values())
     evaluated = analysis.statements and all(one.code is not Code.NOT_EVALUATED for one in reported)
     if sound and evaluated:

@@ -23,6 +23,7 @@ from foldline.ide.analysis.syntax import (
 from foldline.ide.analysis.top_level import TopLevel
 from foldline.ide.checks.codes import Code, Severity
 from foldline.ide.checks.diagnostic import Change, Diagnostic, Fix, did_you_mean
+from foldline.ide.plugins import plugins
 from foldline.prompts import errors
 from foldline.records import record
 
@@ -43,7 +44,7 @@ class Silencer:
         self.comments = Comments(analysis)
         self._used: set[Span] = set()
 
-    def silences(self, code: Code, place: SourceSpan) -> bool:
+    def silences(self, code: str, place: SourceSpan) -> bool:
         """Return True if a comment silences a diagnostic; the comment counts as used then."""
         if not self.comments.directives:
             return False
@@ -64,6 +65,8 @@ class Silencer:
         Args:
             levels: The severity of each code. Of one that is off nothing is known.
             found: The other diagnostics of the file.
+
+        Codes of plugins are left alone: one may be installed elsewhere, or left out here.
         """
         severity = levels[Code.UNUSED_IGNORE]
         if severity is Severity.OFF or not self.comments.directives:
@@ -78,13 +81,17 @@ class Silencer:
                 yield self._diagnostic(severity, message, directive.place, fixes)
             for ignored in directive.codes or ():
                 if ignored.code not in set(Code):
-                    yield self._misspelt(severity, directive, ignored)
+                    if not self._is_plugins(ignored):
+                        yield self._misspelt(severity, directive, ignored)
                 elif not self._is_used(ignored, off):
                     message = f"This silences nothing: there is no `{ignored.code}` here."
                     only = len(directive.codes or ()) == 1
                     span = directive.place if only else ignored.place
                     fix = self._removal(directive, None if only else ignored)
                     yield self._diagnostic(severity, message, span, (fix,))
+
+    def _is_plugins(self, ignored: IgnoredCode) -> bool:
+        return bool(plugins().problems) or ignored.code in plugins().codes
 
     def _is_used(self, ignored: IgnoredCode, off: Collection[Code]) -> bool:
         code = Code(ignored.code)
@@ -100,7 +107,7 @@ class Silencer:
     def _misspelt(
         self, severity: Severity, directive: Directive, ignored: IgnoredCode
     ) -> Diagnostic:
-        near = errors.near_names(ignored.code, Code)
+        near = errors.near_names(ignored.code, (*Code, *plugins().codes))
         fixes = tuple(
             Fix(
                 f"Change to `{name}`",
@@ -114,7 +121,7 @@ class Silencer:
         message = f"There is no diagnostic `{ignored.code}`.{did_you_mean(near)}"
         return self._diagnostic(severity, message, ignored.place, (*fixes, removal))
 
-    def _named(self, directive: Directive, shown: Iterable[tuple[Code, Span]]) -> Iterator[Fix]:
+    def _named(self, directive: Directive, shown: Iterable[tuple[str, Span]]) -> Iterator[Fix]:
         """Yield the fix that names the diagnostics that a comment is about."""
         line = self.comments.line(directive.place.start)
         codes = sorted({code for code, span in shown if line in self.comments.lines_of(span)})

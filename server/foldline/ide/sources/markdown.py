@@ -215,6 +215,8 @@ class MarkdownSource(PromptSource):
         return self.file.foldings
 
     def diagnostics(self, snapshot: Snapshot) -> Sequence[Diagnostic]:
+        from foldline.ide.checks.plugin_checks import plugin_diagnostics
         from foldline.ide.instructions.checks import diagnostics
 
-        return diagnostics(self.file, self.document.path, snapshot.folder)
+        ours = diagnostics(self.file, self.document.path, snapshot.folder)
+        return (*ours, *plugin_diagnostics(snapshot))

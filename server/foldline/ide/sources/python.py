@@ -198,11 +198,13 @@ class PythonSource(PromptSource):
 
     def diagnostics(self, snapshot: Snapshot) -> Sequence[Diagnostic]:
         from foldline.ide.checks.costs import check_costs
+        from foldline.ide.checks.plugin_checks import plugin_diagnostics
         from foldline.ide.checks.run import diagnostics
 
         analysis, options = snapshot.analysis, snapshot.options
         costs = check_costs(analysis, options.token_budget, snapshot.counter)
-        return diagnostics(analysis, severities=options.severity, more=costs)
+        others = plugin_diagnostics(snapshot)
+        return diagnostics(analysis, severities=options.severity, more=costs, of_plugins=others)
 
 
 def build_job(source: PythonSource, view: View, action: Action) -> tuple[Job, tuple[str, ...]]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol.types import TEXT_DOCUMENT_HOVER, Hover
 
+from foldline.ide.plugins import Plugin, plugins
 from foldline.server.links import links_in
 from foldline.server.markup import hover_markup
 from foldline.server.snapshots import with_snapshot
@@ -21,14 +22,19 @@ OPTIONS = None
 
 
 async def handle(ls: FoldlineServer, params: HoverParams) -> Hover | None:
-    def query(snapshot: LspSnapshot) -> Hover | None:
-        hover = snapshot.source.hover(snapshot, snapshot.offset(params.position))
+    def query(snapshot: LspSnapshot) -> tuple[Hover | None, bool]:
+        """Return a hover, and True if a plugin tells it, where foldline may have more to tell."""
+        offset = snapshot.offset(params.position)
+        of_house = snapshot.source.hover(snapshot, offset)
+        others = plugins().ask(Plugin.hover, snapshot, offset) if of_house is None else ()
+        hover = next(filter(None, (of_house, *others)), None)
         if hover is None:
-            return None
-        return Hover(hover_markup(ls, hover.markdown), snapshot.range(hover.place))
+            return None, False
+        shown = Hover(hover_markup(ls, hover.markdown), snapshot.range(hover.place))
+        return shown, of_house is None
 
-    hover = await with_snapshot(ls, params.text_document.uri, query)
-    if hover is not None:
+    hover, of_plugin = await with_snapshot(ls, params.text_document.uri, query) or (None, False)
+    if hover is not None and not of_plugin:
         return hover
     links = await links_in(ls, params.text_document.uri, params.position)
-    return Hover(hover_markup(ls, links[0].target.about), links[0].range) if links else None
+    return Hover(hover_markup(ls, links[0].target.about), links[0].range) if links else hover

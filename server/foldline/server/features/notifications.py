@@ -50,6 +50,7 @@ async def initialized(ls: FoldlineServer, params: InitializedParams) -> None:
     if ls.settings_problems:
         message = "foldline: " + "; ".join(ls.settings_problems)
         ls.window_show_message(ShowMessageParams(MessageType.Warning, message))
+    ls.watch_plugins()
     window = ls.client_capabilities.window
     if window is not None and window.work_done_progress:
         ls.core.progress_of = index_progress(ls, asyncio.get_running_loop())
