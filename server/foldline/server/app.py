@@ -60,13 +60,12 @@ def create_server(
         server.feature(feature.METHOD, feature.OPTIONS)(_refusing(feature.handle))
     for command in (*COMMANDS, *map(PromptCommand, actions)):
         _register_command(server, command)
-    names = [str(command.COMMAND) for command in COMMANDS]
-    plugins().reserve("commands", {*names, *(OperationCommand(one).name for one in operations)})
-    for part in plugins().parts(lambda plugin: plugin.commands):
-        _register(server, part.name, partial(_execute_part, part))
     for operation in operations:
         operation_command = OperationCommand(operation)
         _register(server, operation_command.name, operation_command.execute)
+    plugins().reserve("commands", server.protocol.fm.commands.keys())
+    for part in plugins().parts(lambda plugin: plugin.commands):
+        _register(server, part.name, partial(_execute_part, part))
     return server
 
 
