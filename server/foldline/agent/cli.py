@@ -94,7 +94,8 @@ def _reported(words: list[str]) -> int:
         finally:
             # Flush here, where a full disk is still reported.
             sys.stdout.flush()
-            _report_plugins()
+            if words[:1] != ["doctor"]:  # That lists them.
+                _report_plugins()
     except BrokenPipeError:
         raise
     except Exception as error:

@@ -65,6 +65,7 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
     from concurrent.futures import ThreadPoolExecutor
     from functools import partial
 
+    from foldline.agent.cli import installed
     from foldline.backends import LocalFileBackend
     from foldline.backends.base.languages import language_of
     from foldline.backends.lsp import LSPBackend, server_version
@@ -84,6 +85,7 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
     previews = _previews(file or root / "_", root, trusted=trusted)
     if previews["mismatch"]:
         problems = (*problems, f"previews: {previews['path']}: {previews['mismatch']}")
+    brought = installed()
     return {
         "foldline": VERSION,
         "python": platform.python_version(),
@@ -104,8 +106,17 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
             for server, number in zip(servers, versions, strict=True)
         ],
         "previews": previews,
+        "plugins": [
+            {
+                "name": entry.name,
+                "distribution": entry.distribution,
+                "version": entry.version,
+                "used": entry not in brought.problems,
+            }
+            for entry in brought.entries
+        ],
         "ignored": ignored,
-        "problems": list(problems),
+        "problems": [*problems, *brought.problems.values()],
     }
 
 
@@ -156,6 +167,7 @@ def report_lines(report: dict[str, Any]) -> Iterator[Line]:
         "trust": TRUSTED if report["trusted"] else NOT_TRUSTED,
         "workspace": report["root"],
         "foldline": f"{report['foldline']}, Python {report['python']} ({report['executable']})",
+        "plugins": _plugins(report["plugins"]),
         "packages": ", ".join(f"{name} {packages[name] or 'missing'}" for name in packages),
     }
     for name, text in rows.items():
@@ -205,6 +217,16 @@ def _server(server: dict[str, Any]) -> Line:
         (server["name"], "bold" if server["chosen_for"] else "dim"),
         (f"{version and f' {version}'} for {for_whom}: {where}{server['reason']}", style),
     ]
+
+
+def _plugins(plugins: list[dict[str, Any]]) -> str:
+    """Return `adopt, stores of foldline 0.1.0; ours of team 1.2 (left out)`."""
+    names: dict[str, list[str]] = {}
+    for plugin in plugins:
+        left_out = "" if plugin["used"] else " (left out)"
+        distribution = f"{plugin['distribution']} {plugin['version']}{left_out}"
+        names.setdefault(distribution, []).append(plugin["name"])
+    return "; ".join(f"{', '.join(every)} of {one}" for one, every in names.items())
 
 
 def _identity(previews: dict[str, str | None]) -> str:

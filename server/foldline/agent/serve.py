@@ -9,6 +9,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from foldline import server
+from foldline.agent.cli import installed
 from foldline.agent.verbs import add_log_level, prepare_server
 from foldline.ide.garbage import loading
 from foldline.ide.lifecycle import end_process
@@ -71,6 +72,7 @@ def _load() -> Callable[[], FoldlineServer]:
     """Load the server, and return what creates one."""
     with loading():
         _load_types()
+        installed()
         return server.app.create_server
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from argparse import Namespace
 from pathlib import Path
 
+from foldline.agent.cli import installed
 from foldline.agent.mcp.stdio import Options, serve_stdio
-from foldline.agent.refusals import Refused
+from foldline.agent.refusals import Refused, fault_of_plugin
 from foldline.agent.verbs import Verbs, add_log_level, prepare_server
 from foldline.ide.lifecycle import end_process
 from foldline.ide.plugins import Part, plugins
+
+log = logging.getLogger(__name__)
 
 MOST_SECONDS = 86_400
 DEADLINE = 10.0
@@ -57,12 +61,11 @@ def run(options: Namespace) -> int:
             raise Refused(f"--root {root}: no such folder")
     if options.deadline is not None and not 0 < options.deadline < MOST_SECONDS:
         raise Refused(f"--deadline {options.deadline:g}: more than 0 and less than {MOST_SECONDS}")
-    for transport in _transports():
-        # Here, not in `use`, which would leave it out after some seconds.
-        module = plugins().use(transport, lambda module: module)
-        if module is not None and module.serve(options):
-            return end_process(0)
     prepare_server(options.log_level)
+    installed().subscribe(log.warning)
+    for transport in _transports():
+        if _serves(transport, options):
+            return end_process(0)
     serve_stdio(
         Options(
             roots=tuple(root.resolve() for root in options.root),
@@ -72,6 +75,18 @@ def run(options: Namespace) -> int:
         )
     )
     return end_process(0)
+
+
+def _serves(transport: Part, options: Namespace) -> bool:
+    """Serve by a plugin if its option is given; that may take any time, so nothing ends it."""
+    module = plugins().use(transport, lambda module: module)
+    try:
+        return module is not None and bool(module.serve(options))
+    except Exception as error:
+        if (fault := fault_of_plugin(transport, error)) is None:
+            raise
+        plugins().leave_out(transport.entry, str(fault))
+        return False
 
 
 def _transports() -> list[Part]:
