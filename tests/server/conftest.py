@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import sys
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, Union
@@ -166,7 +166,7 @@ Visit = Callable[..., Editor]
 async def connections() -> AsyncIterator[Connect]:
     """What starts a server and connects: `connect(root, trusted=True, …)` with its options.
 
-    `like` is the editor whose capabilities the client has.
+    `like` is the editor whose capabilities the client has, `serve` another command.
     """
     editors: list[Editor] = []
 
@@ -176,6 +176,7 @@ async def connections() -> AsyncIterator[Connect]:
         like: str = "visual-studio-code",
         kind: Callable[[LanguageClient, Path], Editor] = Editor,
         prepare: Callable[[Editor, types.ClientCapabilities], None] | None = None,
+        serve: Sequence[str] = SERVE,
         **options: object,
     ) -> Editor:
         client = make_test_lsp_client()
@@ -184,7 +185,7 @@ async def connections() -> AsyncIterator[Connect]:
         capabilities = deepcopy(capabilities_of(like))
         if prepare is not None:
             prepare(editor, capabilities)
-        await client.start_io(*SERVE)
+        await client.start_io(*serve)
         editors.append(editor)
         editor.initialized = await client.initialize_session(
             types.InitializeParams(
