@@ -242,21 +242,21 @@ def add_verbs(verbs: Listing, first: str | None = None) -> None:
 
 def _add_plugins(verbs: Listing, first: str | None = None) -> bool:
     """Add the plugins' verbs, or the one called `first`; True if there are any."""
-    brought = installed()
-    parts = [
-        part for part in brought.parts(lambda plugin: plugin.verbs) if first in (None, part.name)
-    ]
-    for part in parts:
-        verbs.part = part
-        brought.use(part, partial(_register, part, verbs))
-    return bool(parts)
+    brought, added = installed(), False
+    for part in brought.parts(lambda plugin: plugin.verbs):
+        if first in (None, part.name):
+            verbs.part = part
+            added |= brought.use(part, partial(_register, part, verbs)) or False
+    verbs.part = None
+    return added
 
 
-def _register(part: Part, verbs: Listing, module: Any) -> None:
+def _register(part: Part, verbs: Listing, module: Any) -> bool:
     verbs.heading = part.plugin.heading
     module.register(verbs)
-    if not any(name == part.name for name, _ in verbs.rows.get(verbs.heading, ())):
+    if part.name not in (name for name, _ in verbs.rows.get(verbs.heading, ())):
         raise LookupError(f"`{part.module}` registers no verb `{part.name}`")
+    return True
 
 
 def installed() -> Plugins:
