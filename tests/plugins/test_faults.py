@@ -222,10 +222,7 @@ def ask(workspace: Path, query: Callable[[Snapshot], Any]) -> Any:
 
 
 def codes(snapshot: Snapshot) -> list[str]:
-    return [
-        one.code
-        for one in snapshot.source.diagnostics(snapshot, lambda _: pytest.fail("it is code"))
-    ]
+    return [one.code for one in snapshot.source.diagnostics(snapshot)]
 
 
 def test_a_hang_is_waited_for_once(put: Put, workspace: Path) -> None:
@@ -393,7 +390,7 @@ def test_a_wrong_hover_is_a_fault(put: Put, workspace: Path, hover: Any) -> None
     assert len(loaded.problems) == 1
 
 
-@pytest.mark.parametrize("target", [None, 5, Target(Path(), "a.py", 1, "about")])
+@pytest.mark.parametrize("target", [None, 5, Target("a.py", 1, "about")])
 def test_what_a_link_means_is_judged_when_it_is_looked_for(
     put: Put, workspace: Path, target: Any
 ) -> None:

@@ -34,10 +34,20 @@ class Rest(Plugin):
     heading = "The team's"
     verbs = {"greet": "team_rest.verb"}
     commands = {"team.greet": "team_rest.command"}
+    clients = Path(__file__).with_name("clients.toml")
 
     def hover(self, document, offset):
         if document.text.startswith("utilize", offset):
             return Hover("The team says *use*.", Span(offset, offset + len("utilize")))
+""",
+    "team_rest/clients.toml": """\
+[team]
+title = "Team's own"
+source = "https://example.com/rules"
+read = "2026-11-24"
+
+[[team.rules]]
+files = ["TEAM.md"]
 """,
     "team_rest/verb.py": """\
 from foldline.agent.refusals import Refused
@@ -129,6 +139,14 @@ def test_a_verb_of_a_package_is_one_of_the_command_line(team: Environment, tmp_p
     assert (refused.returncode, refused.stderr) == (2, "foldline greet: nobody can't be greeted\n")
     failed = team.run("greet", "trouble", cwd=tmp_path)
     assert "the plugin rest of team_rest 1.0 failed: ZeroDivisionError: a fault" in failed.stderr
+
+
+def test_a_client_of_a_package_is_one_of_the_stack(team: Environment, workspace: Path) -> None:
+    (workspace / "TEAM.md").write_text(NOTES)
+    answer = team.run("stack", "--client", "team", "--json", cwd=workspace)
+    assert answer.stderr == ""
+    (client,) = json.loads(answer.stdout)["stacks"]
+    assert [one["path"] for one in client["files"]] == ["TEAM.md"]
 
 
 def test_a_check_of_a_package_is_one_of_the_command_line(

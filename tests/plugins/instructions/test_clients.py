@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from foldline.ide.plugins import Entry, Plugin, Plugins
+from foldline.ide.entry_points import Entry
+from foldline.ide.plugins import Plugin, Plugins
 from foldline.ide.workspace import Workspace
 from foldline.plugins.instructions import clients
 from foldline.plugins.instructions.clients import all_clients, clients_named
@@ -44,8 +45,8 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
         module = ModuleType("team_plugin")
         module.Team = type("Team", (Plugin,), {"clients": file})  # type: ignore[attr-defined]  # It is made here.
         monkeypatch.setitem(sys.modules, "team_plugin", module)
-        ours = Entry("instructions", Instructions.__module__, "Instructions", "foldline")
-        plugins = Plugins([ours, Entry("team", "team_plugin", "Team", "team")])
+        ours = Entry("instructions", f"{Instructions.__module__}:Instructions", "foldline", "1")
+        plugins = Plugins([ours, Entry("team", "team_plugin:Team", "team", "1")])
         monkeypatch.setattr(clients, "plugins", lambda: plugins)
         all_clients.cache_clear()
         return plugins
