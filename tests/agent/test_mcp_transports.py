@@ -10,6 +10,7 @@ import pytest
 from foldline.agent.cli import main
 from foldline.agent.mcp import verb
 from foldline.ide import plugins
+from foldline.ide.entry_points import Entry
 
 # Serves a client that leaves at once, and tells what was loaded.
 STDIO = """
@@ -80,7 +81,7 @@ def bring(
         for name, text in modules.items():
             (tmp_path / f"{name}.py").write_text(text)
             monkeypatch.delitem(sys.modules, name, raising=False)
-        installed = plugins.Plugins([plugins.Entry("team", "team_plugin", "Team", "team")])
+        installed = plugins.Plugins([Entry("team", "team_plugin:Team", "team", "1")])
         monkeypatch.setattr(verb, "plugins", lambda: installed)
         return installed
 
@@ -106,4 +107,5 @@ def test_a_transport_that_fails_leaves_stdio(
     installed = bring({"team_plugin": TEAM, "team_socket": SOCKET, "team_broken": BROKEN})
     assert main(["mcp"]) == 0
     assert capsys.readouterr().out == "stdio\n"
-    assert installed.problems == ["the plugin team of team is left out: OSError: no such transport"]
+    (problem,) = installed.problems
+    assert problem == "the plugin team of team 1 is left out: OSError: no such transport"

@@ -84,7 +84,7 @@ def test_severities_are_configurable(fixtures: Fixtures) -> None:
     ],
 )
 def test_a_comment_is_unused_once_what_it_silences_is_mended(
-    fixtures: Fixtures, severities: dict[Code, Severity], reported: bool
+    fixtures: Fixtures, severities: dict[str, Severity], reported: bool
 ) -> None:
     severities = {**severities, Code.UNUSED_FIELD: Severity.OFF}
     fixture = fixtures.project(
@@ -92,7 +92,7 @@ def test_a_comment_is_unused_once_what_it_silences_is_mended(
         "  # foldline: ignore[invalid-key]\n"
     )
 
-    def found_in(text: str) -> list[Code]:
+    def found_in(text: str) -> list[str]:
         fixture.project.open(fixture.file, text)
         analysis = fixture.project.analysis(fixture.file)
         assert analysis is not None

@@ -19,7 +19,7 @@ from foldline.prompts import Prompt, PromptTemplate
 
 _, FILES = files(Path(__file__).with_name("unusual.txt").read_text(encoding="utf-8"))
 COUNTERS = (token_counter(exact=False), token_counter())
-UNFINISHED: dict[Code, Severity] = {Code.UNUSED_FIELD: Severity.OFF}
+UNFINISHED: dict[str, Severity] = {Code.UNUSED_FIELD: Severity.OFF}
 
 
 def found_in(text: str, *, opened: str | None = None) -> list[str]:

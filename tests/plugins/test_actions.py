@@ -10,7 +10,8 @@ from lsprotocol import types
 
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.checks.diagnostic import Change
-from foldline.ide.plugins import Action, Entry, Plugin, Plugins
+from foldline.ide.entry_points import Entry
+from foldline.ide.plugins import Action, Plugin, Plugins
 from foldline.ide.workspace import Workspace
 from foldline.server.features import code_action
 
@@ -43,7 +44,7 @@ class Team(Plugin):
 def test_what_a_person_writes_is_a_field_where_editors_have_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, *, has_fields: bool
 ) -> None:
-    installed = Plugins([Entry("team", __name__, "Team", "team")])
+    installed = Plugins([Entry("team", f"{__name__}:Team", "team", "1")])
     monkeypatch.setattr(code_action, "plugins", lambda: installed)
     editor = set_up(Workspace.at(tmp_path), "A = $01\n", head="")
     capabilities = editor.server.client_capabilities = deepcopy(capabilities_of())

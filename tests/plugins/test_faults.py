@@ -238,7 +238,7 @@ def test_a_hang_is_waited_for_once(put: Put, workspace: Path) -> None:
         assert ask(workspace, codes) == [CODE]
     end.set()
     assert len(asked) == 1
-    (problem,) = loaded.problems.values()
+    (problem,) = loaded.problems
     assert problem == "the plugin Team of team 1 is left out: it took more than 0.05 seconds"
 
 
@@ -278,7 +278,7 @@ def test_a_plugin_reads_what_the_query_around_it_has_locked(put: Put, workspace:
 
     loaded = put(Team)
     assert ask(workspace, codes) == []
-    assert loaded.problems == {}
+    assert loaded.problems == []
     assert seen == [("b", 'RULES = "Use care."\n', "o200k")]
 
 
@@ -365,7 +365,7 @@ def test_a_right_answer_is_none(put: Put, workspace: Path) -> None:
 
     loaded = put(Team)
     assert sorted(ask(workspace, codes)) == ["team-code", CODE]
-    assert loaded.problems == {}
+    assert loaded.problems == []
 
 
 NOWHERE: Any = None
@@ -409,5 +409,5 @@ def test_of_two_plugins_with_one_name_for_a_part_the_first_has_it(put: Put, kind
     one = type("One", (Plugin,), {kind: {"same": "first"}})
     two = type("Two", (Plugin,), {kind: {"same": "second", "other": "second"}})
     loaded = put(one, two)
-    (problem,) = loaded.problems.values()
+    (problem,) = loaded.problems
     assert problem.endswith(f"left out: ValueError: `same` of its {kind} is taken")

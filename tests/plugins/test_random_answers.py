@@ -163,7 +163,7 @@ def test_no_answer_of_a_plugin_breaks_one_of_the_house(
     monkeypatch.setattr(seam, "_plugins", cache(lambda: loaded))
 
     def query(snapshot: Snapshot) -> None:
-        shown = LspSnapshot.of(snapshot, types.PositionEncodingKind.Utf16)
+        shown = LspSnapshot.wrap(snapshot, types.PositionEncodingKind.Utf16)
         reported = snapshot.source.diagnostics(shown)
         assert CODE in [one.code for one in reported]
         for one in reported:

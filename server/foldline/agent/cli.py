@@ -109,7 +109,7 @@ def _report_plugins() -> None:
     if (module := sys.modules.get("foldline.ide.plugins")) is not None and module.is_loaded():
         from foldline.agent.terminal import complain
 
-        for problem in installed().problems.values():
+        for problem in installed().problems:
             complain(f"foldline: {problem}")
 
 

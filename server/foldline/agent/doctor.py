@@ -111,12 +111,12 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
                 "name": entry.name,
                 "distribution": entry.distribution,
                 "version": entry.version,
-                "used": entry not in brought.problems,
+                "used": entry not in brought.left_out,
             }
             for entry in brought.entries
         ],
         "ignored": ignored,
-        "problems": [*problems, *brought.problems.values()],
+        "problems": [*problems, *brought.problems],
     }
 
 

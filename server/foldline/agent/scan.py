@@ -16,7 +16,9 @@ from foldline.ide.config import PromptOptions
 from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile, read_instructions
 from foldline.ide.instructions.files import instruction_files
+from foldline.ide.resolve import source_kind
 from foldline.ide.snapshot import Snapshot
+from foldline.ide.sources.source import SourceDocument
 from foldline.ide.token_counter import Encoding, TokenCounter, token_counter
 from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace

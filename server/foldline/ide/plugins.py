@@ -160,13 +160,13 @@ class Plugins:
     A plugin is left out for good, by whichever thread notices: what waits for it goes on at once.
 
     Attributes:
-        problems: Why a plugin is left out.
+        left_out: Why a plugin is, as a sentence.
         codes: The codes of others' checks, with the plugin and a sentence about each.
     """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self.entries = sorted(entries, key=lambda one: (not one.ours, one.name, one.distribution))
-        self.problems: dict[Entry, str] = {}
+        self.left_out: dict[Entry, str] = {}
         self.codes: dict[str, tuple[Entry, str]] = {}
         self._gone: dict[Entry, Future[None]] = {entry: Future() for entry in self.entries}
         self._plugins: dict[Entry, Plugin] = {}
@@ -180,6 +180,11 @@ class Plugins:
             ):
                 self._plugins[entry] = loaded.value
                 self.codes |= {code: (entry, one) for code, one in loaded.value.codes.items()}
+
+    @property
+    def problems(self) -> list[str]:
+        """Why plugins are left out, a sentence each."""
+        return list(self.left_out.values())
 
     def parts(self, kind: Callable[[Plugin], Mapping[str, str]]) -> list[Part]:
         """Return the modules of a kind."""
@@ -232,10 +237,9 @@ class Plugins:
     def leave_out(self, entry: Entry, reason: str) -> None:
         """Use nothing of a plugin from now on, and say why, once."""
         with self._lock:
-            if entry in self.problems:
+            if entry in self.left_out:
                 return
-            problem = f"{entry.shown} is left out: {reason}"
-            self.problems[entry] = problem
+            problem = self.left_out[entry] = f"{entry.shown} is left out: {reason}"
             self._plugins.pop(entry, None)
             listeners = list(self._listeners)
         self._gone[entry].set_result(None)
@@ -246,7 +250,7 @@ class Plugins:
         """Call `listener` with each problem, from any thread; returns the unsubscribe function."""
         with self._lock:
             self._listeners.add(listener)
-            problems = list(self.problems.values())
+            problems = self.problems
         for problem in problems:
             listener(problem)
         return lambda: self._listeners.discard(listener)

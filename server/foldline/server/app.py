@@ -104,7 +104,7 @@ async def _execute_part(part: Part, ls: FoldlineServer, value: object) -> Any:
     """Execute a plugin's command, whose module is imported now; others' off the event loop."""
     module = await in_thread(partial(plugins().use, part, lambda module: module))
     if module is None:
-        raise IdeError(plugins().problems[part.entry])
+        raise IdeError(plugins().left_out[part.entry])
     if part.entry.ours:
         return await _execute(module, ls, value)
     try:
