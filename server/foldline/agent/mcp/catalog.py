@@ -14,14 +14,12 @@ from foldline.ide.analysis.model import StaticPrompt, StaticSection
 from foldline.ide.analysis.module_analysis import ModuleAnalysis, prompt_values
 from foldline.ide.analysis.section_tree import in_template, sections_with_paths
 from foldline.ide.analysis.values import (
-    EMPTY_RECORD,
     TEXT_KINDS,
     Dataclass,
     Field,
     InstanceValue,
     Items,
     Nothing,
-    PromptValue,
     SectionValue,
     TemplateValue,
 )
@@ -129,17 +127,13 @@ def _facts(analysis: ModuleAnalysis) -> Mapping[str, Facts]:
     for statement in analysis.statements:
         values = prompt_values(statement, analysis.scope, analysis.evaluator)
         for _, name, value in values:
-            is_prompt = isinstance(value, PromptValue)
-            template = value.template if isinstance(value, PromptValue) else value
-            bound = [item.value for item in value.bound] if isinstance(value, PromptValue) else []
+            template, own = value.template, value.section_params
+            bound = [item.value for item in value.bound]
             types = {value.dataclass.name for value in bound if isinstance(value, InstanceValue)}
             # An unknown bound value may be of any type.
-            section_params = (
-                value.section_params if isinstance(value, PromptValue) else EMPTY_RECORD
-            )
-            needed = not is_prompt or (len(types) == len(bound) and section_params.complete)
+            needed = len(types) == len(bound) and own.complete
             facts[name.id] = Facts(
-                tuple(_of_template(template, types, section_params.arguments, needed=needed)),
+                tuple(_of_template(template, types, own.arguments, needed=needed)),
                 any(map(_declares_tools, in_template(template))),
             )
     return facts

@@ -27,7 +27,7 @@ from foldline.ide.analysis.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from foldline.ide.analysis.project import Project
 
@@ -88,7 +88,7 @@ class Evaluator:
             case syntax.String():
                 return operators.string(node)
             case syntax.Attribute():
-                return self.attribute(self.value(node.value, scope), node.attr.id)
+                return names.attribute(self, self.value(node.value, scope), node.attr.id)
             case syntax.Call():
                 return calls.evaluate_call(self, node, scope)
             case syntax.Subscript():
@@ -132,10 +132,6 @@ class Evaluator:
         self.memo.record_use(module.file, name)
         return names.doubted(value, name, module)
 
-    def attribute(self, owner: Value, name: str) -> Value:
-        """Return the value of `owner.name`."""
-        return names.attribute(self, owner, name)
-
     def body(self, definition: syntax.ClassDefinition, scope: Scope) -> BodyScope:
         """The scope of a class body: one per class, so that its values stay memoized."""
         bodies = self.memo.bucket(definition.anchor).bodies
@@ -147,14 +143,11 @@ class Evaluator:
     def any_call(self, definition: syntax.FunctionDefinition, scope: Scope) -> BodyScope:
         """The scope of a function with all its arguments unknown."""
         bodies = self.memo.bucket(definition.anchor).bodies
-        function_body = bodies.get(id(definition))
-        if function_body is None or function_body.parent is not scope:
-            arguments: dict[str, Value] = {
-                parameter.name.id: UNKNOWN for parameter in definition.parameters
-            }
-            function_body = self.function_scope(definition, scope, arguments)
-            bodies[id(definition)] = function_body
-        return function_body
+        body = bodies.get(id(definition))
+        if body is None or body.parent is not scope:
+            unknown = {parameter.name.id: UNKNOWN for parameter in definition.parameters}
+            body = bodies[id(definition)] = self.function_scope(definition, scope, unknown)
+        return body
 
     # Displays and operators
 
@@ -178,12 +171,7 @@ class Evaluator:
         complete = True
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
-                spread = self.value(value, scope)
-                if isinstance(spread, Record) and self.affords(STEP * len(spread.arguments)):
-                    record.update(spread.arguments)
-                    complete = complete and spread.complete
-                else:
-                    complete = False
+                complete = self._spread(value, scope, record) and complete
                 continue
             name = self.value(key, scope)
             if isinstance(name, Text) and name.known is not None:
@@ -228,7 +216,7 @@ class Evaluator:
     # Functions
 
     def function_scope(
-        self, definition: syntax.FunctionDefinition, scope: Scope, arguments: dict[str, Value]
+        self, definition: syntax.FunctionDefinition, scope: Scope, arguments: Mapping[str, Value]
     ) -> BodyScope:
         return BodyScope(scope, table(bindings(definition.body)), arguments, definition)
 
@@ -261,18 +249,23 @@ class Evaluator:
     def keywords(self, node: syntax.Call, scope: Scope) -> tuple[dict[str, Argument], bool]:
         """Return a call's keyword arguments by name, and True if it may have unknown ones."""
         arguments: dict[str, Argument] = {}
-        opaque = False
+        complete = True
         for keyword in node.keywords:
             if keyword.name is None:
-                spread = self.value(keyword.value, scope)
-                if isinstance(spread, Record) and self.affords(STEP * len(spread.arguments)):
-                    arguments.update(spread.arguments)
-                    opaque = opaque or not spread.complete
-                else:
-                    opaque = True
+                complete = self._spread(keyword.value, scope, arguments) and complete
             else:
                 arguments[keyword.name.id] = self.argument(keyword.value, scope, keyword.name)
-        return arguments, opaque
+        return arguments, not complete
+
+    def _spread(
+        self, node: syntax.Expression, scope: Scope, arguments: dict[str, Argument]
+    ) -> bool:
+        """Add the items of `**node` to `arguments`; return False if there may be others."""
+        spread = self.value(node, scope)
+        if not isinstance(spread, Record) or not self.affords(STEP * len(spread.arguments)):
+            return False
+        arguments.update(spread.arguments)
+        return spread.complete
 
     def argument(
         self, node: syntax.Expression, scope: Scope, name: syntax.Name | None = None

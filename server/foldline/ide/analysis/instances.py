@@ -123,10 +123,8 @@ def _library_instance(
     if name == "Tool":
         params = types.arguments[0] if types is not None and types.arguments else None
         return ToolValue(node, evaluator.keywords(node, scope)[0], params)
-    if name == "Task":
-        return _instance(evaluator, node, scope, params_types.TASK)
-    if name == "Example":
-        return _instance(evaluator, node, scope, params_types.EXAMPLE)
+    if name in params_types.LIBRARY:
+        return _instance(evaluator, node, scope, params_types.LIBRARY[name])
     if name in ("from_file", "verbatim") and len(node.args) == 1:
         return _text(evaluator, node, scope, name)
     if name in forms.NAMES:
@@ -282,7 +280,7 @@ def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -
     return SectionValue(
         node=node,
         kind=kind,
-        class_name=_class_name(node.func),
+        class_name=class_name(node.func),
         class_node=node.func,
         specialised=specialised,
         params=params_type,
@@ -356,9 +354,9 @@ def _within_budget(
     return {**arguments, **unknown}, 0
 
 
-def _class_name(func: Expression) -> str:
-    source = func.source
-    return source.partition("[")[0].rpartition(".")[2].strip()
+def class_name(func: Expression) -> str:
+    """Return the name of the class that code calls, without its module and type arguments."""
+    return func.source.partition("[")[0].rpartition(".")[2].strip()
 
 
 def _method(definition: ClassDefinition, name: str) -> FunctionDefinition | None:
@@ -437,9 +435,7 @@ def declared_in(evaluator: Evaluator, value: ClassValue) -> SectionValue | None:
     call = next(_super_calls(init.body), None)
     if call is None:
         return None
-    arguments: dict[str, Value] = {parameter.name.id: UNKNOWN for parameter in init.parameters}
-    body = evaluator.body(value.definition, value.scope)
-    inner = evaluator.function_scope(init, body, arguments)
+    inner = evaluator.any_call(init, evaluator.body(value.definition, value.scope))
     made = _section(evaluator, call, inner, replace(lineage, classes=()))
     if not isinstance(made, SectionValue):
         return None

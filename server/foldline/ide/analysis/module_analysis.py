@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.analysis import instances, syntax
 from foldline.ide.analysis import top_level as statements
-from foldline.ide.analysis.model import PromptModule, Span, StaticPrompt
+from foldline.ide.analysis.model import PromptModule, StaticPrompt
 from foldline.ide.analysis.modules import with_line_feeds
 from foldline.ide.analysis.params import dataclass_of
 from foldline.ide.analysis.placeholders import texts_of
 from foldline.ide.analysis.scopes import ModuleScope, ScopeCache
-from foldline.ide.analysis.section_tree import in_template, is_gone, sections_of
+from foldline.ide.analysis.section_tree import in_template, is_gone, sections_of, span_of
 from foldline.ide.analysis.static_render import rendered
 from foldline.ide.analysis.values import (
     ClassValue,
@@ -90,7 +90,7 @@ class PromptFacts:
 
     @property
     def template(self) -> TemplateValue:
-        return self.value.template if isinstance(self.value, PromptValue) else self.value
+        return self.value.template
 
 
 class ModuleAnalysis:
@@ -349,7 +349,7 @@ class Document:
 
     def _prompts(self, statement: TopLevel, evaluator: Evaluator) -> list[StaticPrompt]:
         return [
-            _prompt(node, name, value, evaluator, stale=statement.stale)
+            _described(node, name, value, stale=statement.stale)
             for node, name, value in prompt_values(statement, self.scope, evaluator)
             if not is_gone(node)
         ]
@@ -378,7 +378,7 @@ def _within_budget(
     value: TemplateValue | PromptValue, evaluator: Evaluator
 ) -> TemplateValue | PromptValue:
     """Return the prompt, without its sections if showing them again would exceed the budget."""
-    template = value.template if isinstance(value, PromptValue) else value
+    template = value.template
     if evaluator.affords(template.cost):
         return value
     hidden = {name: argument for name, argument in template.arguments.items() if name in _NAMES}
@@ -394,23 +394,16 @@ def _assignments(nodes: tuple[syntax.Statement, ...]) -> Iterator[syntax.Assign]
             yield from _assignments(node.body)
 
 
-def _prompt(
-    node: syntax.Assign,
-    name: syntax.Name,
-    value: TemplateValue | PromptValue,
-    evaluator: Evaluator,
-    *,
-    stale: bool,
+def _described(
+    node: syntax.Assign, name: syntax.Name, value: TemplateValue | PromptValue, *, stale: bool
 ) -> StaticPrompt:
-    template = value.template if isinstance(value, PromptValue) else value
-    sections, complete = sections_of(template)
-    at = node.anchor.at
+    sections, complete = sections_of(value.template)
     return StaticPrompt(
         name=name.id,
-        ns=template.text("ns"),
-        key=template.text("key"),
-        range=Span(at(node.start), max(at(node.start), at(node.end))),
-        name_range=Span(at(name.start), max(at(name.start), at(name.end))),
+        ns=value.template.text("ns"),
+        key=value.template.text("key"),
+        range=span_of(node).span,
+        name_range=span_of(name).span,
         sections=sections,
         complete=complete,
         bound=isinstance(value, PromptValue),

@@ -88,7 +88,7 @@ TASK = _library_dataclass(Task, task=True)
 EXAMPLE = _library_dataclass(Example)
 """The library's own `Example`, with any types."""
 
-_LIBRARY = {kind.name: kind for kind in (TASK, EXAMPLE)}
+LIBRARY = {kind.name: kind for kind in (TASK, EXAMPLE)}
 
 # Pydantic converts the values that an instance is made with.
 _MODEL = Dataclass(
@@ -129,8 +129,8 @@ def params_of(evaluator: Evaluator, value: Value) -> Dataclass | Nothing | Unkno
     origin = value.origin if isinstance(value, Specialised) else value
     if isinstance(origin, Nothing):
         return origin
-    if isinstance(origin, External) and origin.library_name in _LIBRARY:
-        return _LIBRARY[origin.library_name]
+    if isinstance(origin, External) and origin.library_name in LIBRARY:
+        return LIBRARY[origin.library_name]
     if isinstance(origin, External) and origin.dotted.startswith("builtins."):
         name = origin.dotted.rpartition(".")[2]
         return Dataclass(name, None, (), complete=True, is_dataclass=False)
@@ -202,8 +202,8 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
 def _base(evaluator: Evaluator, value: Value, depth: int) -> Dataclass | None:
     origin = value.origin if isinstance(value, Specialised) else value
     if isinstance(origin, External):
-        if origin.library_name in _LIBRARY:
-            return _LIBRARY[origin.library_name]
+        if origin.library_name in LIBRARY:
+            return LIBRARY[origin.library_name]
         if origin.dotted in _MODELS:
             return _MODEL
         if origin.dotted in HARMLESS_BASES:

@@ -49,7 +49,7 @@ class TemplateText:
     @property
     def computed(self) -> tuple[str, ...]:
         """The placeholders that the section computes."""
-        return computed_names(self.section, self.role)
+        return computed_by(self.section.kind, self.role)
 
 
 @record(eq=False)
@@ -141,11 +141,6 @@ def texts_of(section: SectionValue) -> Iterator[TemplateText]:
 def roles_of(section: SectionValue) -> tuple[str, ...]:
     """Return the arguments of a section that are template texts."""
     return TEXT_ROLES if section.item is None else (*TEXT_ROLES, *LIST_ROLES)
-
-
-def computed_names(section: SectionValue, role: str) -> tuple[str, ...]:
-    """Return the placeholders that a section computes for one of its texts."""
-    return computed_by(section.kind, role)
 
 
 def computed_by(kind: str, role: str) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from foldline.ide.analysis.instances import sentence
 from foldline.ide.analysis.params import EXAMPLE
 from foldline.ide.analysis.placeholders import Placeholder, parts, shown
 from foldline.ide.analysis.values import (
-    EMPTY_RECORD,
     UNKNOWN,
     Dataclass,
     InstanceValue,
@@ -268,19 +267,15 @@ class ParamValues:
     """The parameters that a prompt renders with, resolved as an executed render does."""
 
     def __init__(self, prompt: TemplateValue | PromptValue) -> None:
-        values: list[Value] = []
-        self._own, self._key = EMPTY_RECORD, ""
-        if isinstance(prompt, PromptValue):
-            values = [item.value for item in prompt.bound]
-            self._own = prompt.section_params
-            prompt = prompt.template
+        values = [item.value for item in prompt.bound]
+        self._own, self._key = prompt.section_params, ""
         self._bound = {
             value.dataclass.identity: value for value in values if isinstance(value, InstanceValue)
         }
         # A bound value that isn't a known instance may be of any type.
         self._all_known = all(isinstance(value, InstanceValue) for value in values)
         self._defaults: dict[object, Value] = {}
-        for section in _sections_in(prompt.rows, prompt):
+        for section in _sections_in(prompt.template.rows, prompt.template):
             default = _default_of(section)
             if default is not None and isinstance(section.params, Dataclass):
                 self._defaults.setdefault(section.params.identity, default)

@@ -365,7 +365,7 @@ class _Renderer:
         prompt: TemplateValue | PromptValue,
         overrides: Mapping[tuple[str, ...], Visibility] | None = None,
     ) -> None:
-        self.template = template = prompt.template if isinstance(prompt, PromptValue) else prompt
+        self.template = template = prompt.template
         self.overrides = overrides or {}
         self.param_values = ParamValues(prompt)
         self.lists = StaticLists(self.param_values)

@@ -6,7 +6,7 @@ Values hold syntax nodes, not offsets, so they stay valid when other statements 
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
 from foldline import prompts
 from foldline.ide.analysis.model import Visibility
@@ -384,6 +384,13 @@ class TemplateValue:
     """The chapters to open; None for all, as `evaluate` opens them by default."""
     derived: dict[str, object] = field(default_factory=dict, init=False, repr=False)
     """The cache of `kept`."""
+    # As a prompt has them: nothing is bound to a template.
+    bound: ClassVar[tuple[Item, ...]] = ()
+    section_params: ClassVar[Record] = EMPTY_RECORD
+
+    @property
+    def template(self) -> TemplateValue:
+        return self
 
     def text(self, name: str) -> str:
         """Return the string argument of that name, with dynamic parts shown as code; else empty."""
@@ -502,9 +509,8 @@ def with_chapters(
     """Return the prompt with these chapters to open; None for all."""
     if chapters is None:
         return prompt
-    if isinstance(prompt, PromptValue):
-        return replace(prompt, template=replace(prompt.template, open=chapters))
-    return replace(prompt, open=chapters)
+    opened = replace(prompt.template, open=chapters)
+    return replace(prompt, template=opened) if isinstance(prompt, PromptValue) else opened
 
 
 def _rows(template: TemplateValue) -> Items:

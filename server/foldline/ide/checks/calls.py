@@ -187,12 +187,11 @@ def check_parsed(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnosti
     prompt = _made_by(rendered, call.scope)
     method = evaluator.value(prompt.func, call.scope) if prompt is not None else None
     owner = method.owner if isinstance(method, MethodValue) and method.name == "render" else None
-    template = owner.template if isinstance(owner, PromptValue) else owner
-    if not isinstance(template, TemplateValue) or template.maybe or template.output is not None:
+    if not isinstance(owner, PromptValue | TemplateValue) or owner.maybe or owner.template.maybe:
         return
-    if isinstance(owner, PromptValue) and owner.maybe:
-        return
-    yield LazyDiagnostic(Code.OUTPUT_NOT_DATACLASS, refusals.UNDECLARED_OUTPUT, at_node(rendered))
+    if owner.template.output is None:
+        location = at_node(rendered)
+        yield LazyDiagnostic(Code.OUTPUT_NOT_DATACLASS, refusals.UNDECLARED_OUTPUT, location)
 
 
 def check_file(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:

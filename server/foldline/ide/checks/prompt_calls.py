@@ -94,13 +94,9 @@ class _PromptCall:
     def value(self, node: Expression) -> Value:
         return self.evaluator.value(node, self.scope)
 
-    @property
-    def template(self) -> TemplateValue:
-        return self.owner.template if isinstance(self.owner, PromptValue) else self.owner
-
     @cached_property
     def _sections_of(self) -> tuple[tuple[StaticSection, ...], bool]:
-        return sections_of(self.template)
+        return sections_of(self.owner.template)
 
     @property
     def sections(self) -> list[StaticSection]:
@@ -121,7 +117,7 @@ class _PromptCall:
     @cached_property
     def types(self) -> dict[object, str] | None:
         """The names of the parameter types, by identity; None if some aren't known."""
-        params = [section.params for section in in_template(self.template)]
+        params = [section.params for section in in_template(self.owner.template)]
         if not self.complete or not all(isinstance(one, Dataclass | Nothing) for one in params):
             return None
         return {one.identity: one.name for one in params if isinstance(one, Dataclass)}
@@ -198,17 +194,14 @@ def _bases_among(kinds: Mapping[object, str], kind: Dataclass, call: _PromptCall
 
 def _missing(call: _PromptCall, func: Attribute) -> Iterator[LazyDiagnostic]:
     """Report the types that a render lacks, if everything that is bound is visible here."""
-    owner, template = call.owner, call.template
+    owner, template = call.owner, call.owner.template
     keywords, opaque = call.evaluator.keywords(call.node, call.scope)
-    own_params = [section_params(keywords, opaque=opaque)]
-    if isinstance(owner, PromptValue):
-        own_params.append(owner.section_params)
+    own_params = [section_params(keywords, opaque=opaque), owner.section_params]
     if not all(record.complete for record in own_params):
         return
     inline = isinstance(func.value, Call) or isinstance(owner, TemplateValue)
-    bound = owner.bound if isinstance(owner, PromptValue) else ()
-    instances = [item.value for item in bound if isinstance(item.value, InstanceValue)]
-    seen = len(instances) == len(bound) and len(call.bound) == len(call.node.args)
+    instances = [item.value for item in owner.bound if isinstance(item.value, InstanceValue)]
+    seen = len(instances) == len(owner.bound) and len(call.bound) == len(call.node.args)
     if not inline or call.types is None or not seen or call.node.keyword("visibility_overrides"):
         return
     if isinstance(owner, PromptValue) and not _made_here(func):
@@ -330,7 +323,7 @@ def _by_path(call: _PromptCall) -> Mapping[tuple[str, ...], SectionValue]:
     """Return the sections that a render certainly shows or hides, by path."""
     if not call.complete:
         return {}
-    placed = list(sections_with_paths(call.template))
+    placed = list(sections_with_paths(call.owner.template))
     chapters = [item.section.children for item in placed if item.section.kind == "chapter"]
     # An override inside of a closed chapter has no effect.
     closed = {id(item.value) for items in chapters for item in items.items}
@@ -413,7 +406,7 @@ def _section_params(call: _PromptCall) -> Iterator[LazyDiagnostic]:
     keyword = call.node.keyword(SECTION_PARAMS)
     if keyword is None or not isinstance(keyword.value, Dictionary) or not call.complete:
         return
-    placed = list(sections_with_paths(call.template))
+    placed = list(sections_with_paths(call.owner.template))
     chapters = {one.section.key for one in placed if one.section.kind == "chapter"}
     sections = {".".join(one.path): one.section for one in placed if one.section.kind != "chapter"}
     for key, argument in zip(keyword.value.keys, keyword.value.values, strict=True):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from foldline import prompts
 from foldline.ide.analysis.evaluator import Evaluator
-from foldline.ide.analysis.instances import CLASSES, SECTION_KINDS, lineage_of
+from foldline.ide.analysis.instances import CLASSES, SECTION_KINDS, class_name, lineage_of
 from foldline.ide.analysis.module_analysis import CallSite
 from foldline.ide.analysis.section_tree import below, in_template, span_of
 from foldline.ide.analysis.syntax import (
@@ -65,7 +65,7 @@ def constructor_of(call: CallSite, evaluator: Evaluator) -> Constructor | None:
     """Return the constructor that a call certainly reaches with its arguments as they are."""
     func = evaluator.value(call.node.func, call.scope)
     origin, types = (func.origin, func) if isinstance(func, Specialised) else (func, None)
-    written = call.node.func.source.partition("[")[0].rpartition(".")[2].strip()
+    written = class_name(call.node.func)
     if isinstance(origin, External) and origin.library_name:
         return Constructor(origin.library_name, written, types, own=True)
     if not isinstance(origin, ClassValue):
@@ -167,10 +167,9 @@ def check_method_keywords(call: CallSite, evaluator: Evaluator) -> Iterator[Lazy
     accepted = _library(class_name, name)
     if accepted is None:
         return
-    template = owner.template if isinstance(owner, PromptValue) else owner
-    assert isinstance(template, TemplateValue)
+    assert isinstance(owner, PromptValue | TemplateValue)
     unknown = _unknown_keywords(call, accepted.keywords)
-    owners = _owners(template, unknown) if name != "expand_chapters" else ()
+    owners = _owners(owner.template, unknown) if name != "expand_chapters" else ()
     if not owners:
         yield from _unknown(call, name, accepted.keywords)
         return

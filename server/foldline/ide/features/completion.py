@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.instances import SECTION_KINDS, lineage_of
 from foldline.ide.analysis.model import SourceSpan, Span, Visibility
+from foldline.ide.analysis.names import attribute
 from foldline.ide.analysis.params import dataclass_of, field_holds_items, item_of, params_of
-from foldline.ide.analysis.placeholders import ITEMS, computed_by, computed_names, roles_of
+from foldline.ide.analysis.placeholders import ITEMS, computed_by, roles_of
 from foldline.ide.analysis.section_tree import sections_with_paths, span_of
 from foldline.ide.analysis.values import (
     LIST_KINDS,
@@ -197,7 +198,7 @@ def _owners_at(
     role = _role_at(analysis.text, quoted.start)
     sections = _around(analysis, offset)
     if sections:
-        return {section.named_by(role): computed_names(section, role) for section in sections}
+        return {section.named_by(role): computed_by(section.kind, role) for section in sections}
     return _unfinished(analysis, quoted.start - 1, role)
 
 
@@ -281,7 +282,7 @@ def _named(analysis: ModuleAnalysis, dotted: str) -> Value:
     first, *rest = dotted.split(".")
     value = analysis.evaluator.member(analysis.scope, first)
     for part in rest:
-        value = analysis.evaluator.attribute(value, part)
+        value = attribute(analysis.evaluator, value, part)
     return value
 
 

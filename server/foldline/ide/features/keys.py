@@ -73,20 +73,16 @@ def templates_of(analysis: ModuleAnalysis, call: CallSite | None) -> tuple[Templ
             *(evaluator.value(argument, call.scope) for argument in call.node.args[:1]),
         ]
         for value in candidates:
-            if isinstance(value, PromptValue):
+            if isinstance(value, PromptValue | TemplateValue):
                 return (value.template,)
-            if isinstance(value, TemplateValue):
-                return (value,)
     templates = {id(prompt.template): prompt.template for prompt in analysis.prompts}
     templates.update((id(template), template) for template in analysis.templates)
     member, module_scope = analysis.evaluator.member, analysis.scope
     values = [member(module_scope, name) for name in module_scope.names]
     scopes = [value.scope for value in values if isinstance(value, ModuleValue)]
     for value in (*values, *(member(scope, name) for scope in scopes for name in scope.names)):
-        if isinstance(value, PromptValue):
+        if isinstance(value, PromptValue | TemplateValue):
             templates[id(value.template)] = value.template
-        elif isinstance(value, TemplateValue):
-            templates[id(value)] = value
     return tuple(templates.values())
 
 

@@ -16,7 +16,7 @@ from foldline.ide.analysis.static_render import (
     places_of,
     render_section,
 )
-from foldline.ide.analysis.values import EMPTY_RECORD, Dataclass, PromptValue, with_chapters
+from foldline.ide.analysis.values import Dataclass, with_chapters
 from foldline.ide.errors import ToolRefused, Untrusted
 from foldline.ide.prompts.request import View
 from foldline.ide.render.static import query_prompt
@@ -90,7 +90,7 @@ class _Disclosure:
 
     def __init__(self, prompt: PromptFacts, view: View) -> None:
         self._value = value = with_chapters(prompt.value, view.chapters)
-        self._own = value.section_params if isinstance(value, PromptValue) else EMPTY_RECORD
+        self._own = value.section_params
         self._prompt = prompt
         self._params = view.params
         self.places = {placed.dotted: placed for placed in places_of(value) if placed.section.value}

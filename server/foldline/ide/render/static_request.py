@@ -113,7 +113,7 @@ def request_of(
     overrides: Mapping[tuple[str, ...], Visibility] | None = None,
 ) -> StaticRequest:
     """Return the request of a prompt, its tokens not counted yet."""
-    template = prompt.template if isinstance(prompt, PromptValue) else prompt
+    template = prompt.template
     shown = render(prompt, overrides)
     summarized = [block for block in shown.blocks if block.visibility is Visibility.SUMMARY]
     behind = render_opened(prompt, summarized, overrides)
