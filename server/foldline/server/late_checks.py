@@ -15,12 +15,12 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import LONG, in_thread
-from foldline.ide.checks import Diagnostic
 from foldline.ide.plugins import REPOSITORY_SECONDS, Plugin, plugins
 from foldline.ide.snapshot import Snapshot
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
+    from foldline.ide.checks import Diagnostic
     from foldline.server.server import FoldlineServer
 
 log = logging.getLogger(__name__)

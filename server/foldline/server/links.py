@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from lsprotocol.types import Position, Range
 
 from foldline.backends.base.waiting import LONG, in_thread
-from foldline.ide.folder import Folder
 from foldline.ide.plugins import Link, Plugin, Target, plugins
 from foldline.ide.uris import local_path
 from foldline.server.snapshots import LspSnapshot, with_snapshot
 
 if TYPE_CHECKING:
+    from foldline.ide.folder import Folder
     from foldline.server.server import FoldlineServer
 
 
