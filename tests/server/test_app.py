@@ -19,9 +19,13 @@ from foldline.server.operation_commands import OperationCommand
 
 from .conftest import Editor
 
-COMMAND_NAMES = {command.COMMAND for command in COMMANDS} | {
-    OperationCommand(operation).name for operation in OPERATIONS
+COMMAND_NAMES = {
+    *(command.COMMAND for command in COMMANDS),
+    *(OperationCommand(operation).name for operation in OPERATIONS),
+    "foldline.server.instructions.stack",
+    "foldline.server.prompt.adopt",
 }
+"""Those of the house, and of the plugins that stand beside it."""
 
 
 def test_every_module_follows_the_form() -> None:

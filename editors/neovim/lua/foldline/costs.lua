@@ -81,7 +81,8 @@ function M.label(preview, block)
   if tokens.subtree ~= tokens.self then
     table.insert(parts, M.amount(tokens.subtree) .. ' in all')
   end
-  -- Beside a heading there is room for the sum only: the section that is read and the report have its parts.
+  -- Beside a heading there is room for the sum only: the section that is read and the report have
+  -- its parts.
   local opening = tokens.if_opened
   table.insert(parts, opening and M.gain(opening.total, preview) or nil)
   return table.concat(parts, ', ')
