@@ -297,6 +297,7 @@ class Store:
         run = self._connection.execute
         row = run("SELECT id FROM workspaces WHERE root = ?", (self._root,)).fetchone()
         self._workspace = row[0] if row else 0
+        # Once a process: a row that was changed behind our back would make answers wrong.
         if not self._is_checked:
             for sums, content_sums, *row in run(_ROWS, (self._workspace,)):
                 *file, segment, slot = row

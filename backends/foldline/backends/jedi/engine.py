@@ -88,6 +88,7 @@ class JediEngine:
         task = self._answers.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             task = asyncio.create_task(self._search(target, candidates, snapshot))
+            # asyncio logs an exception that nobody retrieves, and callers may have left.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
             self._answers[key] = task
         return await asyncio.shield(task)

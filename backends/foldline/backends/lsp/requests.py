@@ -63,6 +63,7 @@ class BackgroundLoop:
         self._loop.close()
 
     def _close(self) -> None:
+        # A forked child has the object, but not the thread.
         if _loops.get(os.getpid()) is not self:
             return
 
@@ -149,6 +150,7 @@ class ServerRequests(Engine):
         except CancelledError:
             raise LSPUnavailableError("the language servers have been closed") from None
         except TimeoutError as error:
+            # LSPTimeoutError is a TimeoutError, too.
             if isinstance(error, LSPError):
                 raise
             passed = time.monotonic() - started

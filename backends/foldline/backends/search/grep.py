@@ -50,6 +50,7 @@ SHOWN = ("lines", "files", "counts")
 _MOST_OF_FILE = 3
 _MOST_EQUAL = 3
 _SMALLEST = 4
+# Different texts that are remembered: memory has a bound.
 _MOST_TEXTS = 10_000
 
 

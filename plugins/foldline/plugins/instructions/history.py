@@ -136,6 +136,7 @@ class History:
         self._read([blob for blob in blobs.values() if blob.hash not in self._defined])
         for path, blob in blobs.items():
             if blob.hash not in self._defined:
+                # The names alone are kept: texts of code are large.
                 self._defined[blob.hash] = defined_in(path, self._texts.pop(blob.hash, ""))
         return {path: self._defined[blob.hash] for path, blob in blobs.items()}
 

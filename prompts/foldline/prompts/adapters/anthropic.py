@@ -59,6 +59,7 @@ _SYSTEM_SINCE: Mapping[str, tuple[int, int]] = {
     "mythos": (5, 0),
 }
 """The first model of each family that takes system messages within a conversation."""
+# The first models whose tools can be loaded on demand.
 _DEFERS_SINCE = (4, 5)
 EPHEMERAL: Mapping[str, object] = {"type": "ephemeral"}
 """A breakpoint."""

@@ -55,6 +55,7 @@ _MODULES = {
     for module in (builtins, collections, collections.abc, datetime, pathlib, re)
 }
 _TYPING = ("typing", "typing_extensions")
+# Qualifiers: the type in them shows as it is.
 _OUTER = ("ClassVar", "Final", "Required", "NotRequired", "ReadOnly")
 _TEXT_METHODS = ("__str__", "__repr__", "__format__")
 
@@ -348,6 +349,7 @@ def _stand_in(name: str, shape: str) -> object:
     return type(name, (getattr(builtins, shape),), {})
 
 
+# Stands for an enum whose own `__str__` only running the code knows.
 class _Own(enum.Enum):
     def __str__(self) -> str:
         raise NotImplementedError

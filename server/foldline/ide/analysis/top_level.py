@@ -214,6 +214,7 @@ class _Update:
                     for node in _statements(alone)
                 ]
         for statement in self.after:
+            # Moved in place: the nodes, and what is memoized of them, stay.
             statement.anchor.start += self.shift
         return Parsed(self.text, (*self.before, *middle, *self.after))
 
@@ -238,6 +239,7 @@ class _Update:
     def _reread(self, whole: tree_sitter.Node) -> Iterator[TopLevel]:
         """Yield all statements of a full parse, reusing those whose text is the same."""
         by_text: dict[str, list[TopLevel]] = {}
+        # `pop` takes the last: statements of the same text keep their order.
         for statement in reversed(self.previous.statements):
             if not statement.broken:
                 by_text.setdefault(statement.text, []).append(statement)

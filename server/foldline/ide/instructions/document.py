@@ -110,6 +110,7 @@ class InstructionFile:
             inside[number] = inside.get(number, 0) + 1
             path = (*around, _slug(heading.title))
             taken[path] = taken.get(path, 0) + 1
+            # Of equal titles, the second gets `-2`.
             if taken[path] > 1:
                 path = (*around, f"{path[-1]}-{taken[path]}")
                 taken[path] = 1

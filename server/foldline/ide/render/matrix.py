@@ -127,6 +127,7 @@ def matrix_of(renders: Mapping[str, Render | str]) -> Matrix:
         for block in render.blocks if isinstance(render, Render) else ():
             if block.id not in rows:
                 rows[block.id] = MatrixRow(block.id, block.key, block.title, block.depth)
+                # Behind the block before it: each set keeps its own order.
                 order.insert(index, block.id)
             index = order.index(block.id) + 1
         tokens = render.tokens if isinstance(render, Render) else None

@@ -144,6 +144,7 @@ class Renderer:
         """
         self._stopped += 1
         workers = tuple(self._all)
+        # Forgotten before they end, so that no job gets one of them.
         self._idle.clear()
         self._all.clear()
         self._cold.clear()
@@ -162,6 +163,7 @@ class Renderer:
         worker = await self._take(key, interpreter, job.root)
         stays = False
         try:
+            # Starting a worker takes a while: it may have been closed meanwhile.
             self._check_open(job, closed)
             answer = await worker.ask(job)
             stays = answer.endswith(b"\n") and worker.is_warm
@@ -172,6 +174,7 @@ class Renderer:
             if stays:
                 self._keep(key, worker)
             else:
+                # Even when this task is cancelled, or the process would stay.
                 await asyncio.shield(self._forget(key, worker))
         return worker, answer
 
@@ -252,7 +255,9 @@ class _Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                # A group of its own, which is killed with all that it started.
                 start_new_session=True,
+                # A longer line raises ValueError.
                 limit=MAX_ANSWER_BYTES,
             )
         except OSError as error:

@@ -77,6 +77,7 @@ def watch(is_users: Callable[[str], bool], *, ours: str, deny_network: bool) -> 
                 note("wrote a file", path)
 
     def note(message: str, subject: object) -> None:
+        # A fork of the user's code would add to a list that nobody reads.
         if len(effects) >= MAX_EFFECTS or os.getpid() != here:
             return
         if isinstance(subject, str) and subject.startswith(ours):
