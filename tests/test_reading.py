@@ -20,7 +20,7 @@ ALLOWED = {
     ("backends/outlines/parsing_workers.py", "Path(os.devnull).open"): "os.devnull",
     ("backends/outlines/parsing_workers.py", "_STATM.read_bytes"): "/proc",
     ("plugins/stores/outbox.py", "self._reserve.open"): "a file that it makes",
-    ("ide/plugins.py", "file.read_text"): "entry points of what is installed",
+    ("ide/entry_points.py", "file.read_text"): "entry points of what is installed",
     ("backends/ranking/learned.py", "FILE.read_bytes"): "our own weights",
     ("agent/targets.py", "path.open"): "a file that it makes",
     ("agent/preview_run.py", "out.open"): "a file that it makes",
