@@ -103,7 +103,7 @@ IMPORTS = {
     "tree": (FILES, 87),
     "outline review.py": (FILES | PARSERS, 122),
     # With the plugins, as files here name it.
-    "refs --seconds 0 Review": (FILES | PARSERS | {"tree_sitter_markdown"}, 212),
+    "refs --seconds 0 Review": (FILES | PARSERS | {"tree_sitter_markdown"}, 213),
     "search review": (FILES | PARSERS, 125),
     "grep review": (FILES, 91),
 }

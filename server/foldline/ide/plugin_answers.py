@@ -26,10 +26,7 @@ from foldline.ide.plugins import TAKEN, Action, Link, Plugin, Target
 from foldline.ide.sources.source import PromptSource
 
 if TYPE_CHECKING:
-    from foldline.ide.plugins import Answer
     from foldline.ide.snapshot import Snapshot
-
-    Guard = Callable[[Callable[[], Target | None]], Answer[Target | None] | None]
 
 MOST_ITEMS, MOST_CHARACTERS = 10_000, 1_000_000
 """Of an answer, and of each text and file in it."""
@@ -97,16 +94,14 @@ def check_parts(plugin: Any, others: Sequence[Plugin]) -> None:
                 raise ValueError(TAKEN.format(name, kind))
 
 
-def judged(
-    hook: str, answer: Any, codes: Mapping[str, str], document: Snapshot | None, guard: Guard
-) -> Any:
+def judged(hook: str, answer: Any, codes: Mapping[str, str], document: Snapshot | None) -> Any:
     """Return the answer to a hook about a document, whose diagnostics have these codes.
 
     Raises:
         TypeError: It, or something in it, is of another type.
         ValueError: Something in it is out of bounds.
     """
-    finished = partial(_finished, document=document, codes=codes, guard=guard)
+    finished = partial(_finished, document=document, codes=codes)
     if hook == "source":
         if answer is None or (isinstance(answer, type) and issubclass(answer, PromptSource)):
             return answer
@@ -145,7 +140,7 @@ def _fit(value: Any, kind: Any, document: Snapshot | None = None) -> Any:
     return value
 
 
-def _finished(item: Any, document: Snapshot | None, codes: Mapping[str, str], guard: Guard) -> Any:
+def _finished(item: Any, document: Snapshot | None, codes: Mapping[str, str]) -> Any:
     """Return an item of an answer, once what isn't of its types alone is right, too."""
     place = getattr(item, "place", None)
     if type(place) is SourceSpan and document and place.file != document.analysis.file:
@@ -155,19 +150,14 @@ def _finished(item: Any, document: Snapshot | None, codes: Mapping[str, str], gu
     if isinstance(item, Action):
         sent = json.dumps(item.arguments, ensure_ascii=False, allow_nan=False).encode()
         return replace(item, arguments=json.loads(sent))
-    if isinstance(item, Link):
-        return replace(item, resolve=partial(_resolved, item.resolve, guard))
     return item
 
 
-def _resolved(resolve: Callable[[], Target | None], guard: Guard) -> Target | None:
-    """Return what a link means, which is waited for as a hook is."""
+def target_of(resolve: Callable[[], Any]) -> Target | None:
+    """Return what a link means.
 
-    def look() -> Target | None:
-        target = resolve()
-        if target is not None:
-            _fit(target, Target)
-        return target
-
-    answer = guard(look)
-    return None if answer is None else answer.value
+    Raises:
+        TypeError: It's no target.
+    """
+    target = resolve()
+    return None if target is None else _fit(target, Target)

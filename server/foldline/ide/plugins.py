@@ -3,26 +3,22 @@
 A plugin is a subclass of `Plugin`, named by an entry point of the group `foldline.plugins`. Only
 distributions that are installed beside foldline are looked at: a workspace brings none.
 
-`plugins()` loads each once, where first something asks for what plugins bring. Others' code is
-waited for in a thread of its own. A plugin that can't be imported, raises, takes too long or
-answers something else is left out from then on, and `problems` says why; ours raise as all of
-foldline does.
+`plugins()` loads each once, where first something asks for what plugins bring. Others' are guarded:
+one that fails is left out, and `problems` says why. Ours raise as all of foldline does.
 """
 
 from __future__ import annotations
 
-import sys
 import threading
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import nullcontext, redirect_stdout
+from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from inspect import isgenerator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, TypeVar, cast
 
-from foldline.backends.errors import cut
 from foldline.ide.entry_points import Entry, entries
+from foldline.ide.guarding import Answer, Guarded
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -154,49 +150,37 @@ class Plugin:
         return ()
 
 
-class Plugins:
-    """The plugins that are installed, and those of them that are left out.
-
-    A plugin is left out for good, by whichever thread notices: what waits for it goes on at once.
+class Plugins(Guarded):
+    """The plugins that are installed, without those that are left out.
 
     Attributes:
-        left_out: Why a plugin is, as a sentence.
         codes: The codes of others' checks, with the plugin and a sentence about each.
     """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self.entries = sorted(entries, key=lambda one: (not one.ours, one.name, one.distribution))
-        self.left_out: dict[Entry, str] = {}
+        super().__init__(self.entries)
         self.codes: dict[str, tuple[Entry, str]] = {}
-        self._gone: dict[Entry, Future[None]] = {entry: Future() for entry in self.entries}
         self._plugins: dict[Entry, Plugin] = {}
-        self._listeners: set[Callable[[str], None]] = set()
-        self._lock = threading.Lock()
         for entry in self.entries:
+            load = partial(_load, entry, tuple(self._plugins.values()))
             if any(entry.name == other.name for other in self._plugins):
                 self.leave_out(entry, "another plugin has that name")
-            elif loaded := self._guarded(
-                entry, partial(_load, entry, tuple(self._plugins.values()))
-            ):
+            elif loaded := self.guarded(entry, load, SECONDS):
                 self._plugins[entry] = loaded.value
                 self.codes |= {code: (entry, one) for code, one in loaded.value.codes.items()}
-
-    @property
-    def problems(self) -> list[str]:
-        """Why plugins are left out, a sentence each."""
-        return list(self.left_out.values())
 
     def parts(self, kind: Callable[[Plugin], Mapping[str, str]]) -> list[Part]:
         """Return the modules of a kind."""
         return [
             Part(name, module, entry, plugin)
-            for entry, plugin in list(self._plugins.items())
+            for entry, plugin in self._used()
             for name, module in kind(plugin).items()
         ]
 
     def use(self, part: Part, work: Callable[[Any], Value]) -> Value | None:
         """Return what `work` makes of a plugin's module; None where that failed."""
-        answer = self._guarded(part.entry, lambda: work(import_module(part.module)))
+        answer = self.guarded(part.entry, lambda: work(import_module(part.module)), SECONDS)
         return None if answer is None else answer.value
 
     def read(
@@ -205,9 +189,9 @@ class Plugins:
         """Return what `work` makes of the plugins' files of a kind; a wrong one's is left out."""
         return [
             answer.value
-            for entry, plugin in list(self._plugins.items())
+            for entry, plugin in self._used()
             if (file := kind(plugin)) is not None
-            and (answer := self._guarded(entry, partial(work, file)))
+            and (answer := self.guarded(entry, partial(work, file), SECONDS))
         ]
 
     def ask(
@@ -216,7 +200,7 @@ class Plugins:
         """Return the answers of the plugins that have a method for it."""
         name = hook.__name__
         answers: list[Any] = []
-        for entry, plugin in list(self._plugins.items()):
+        for entry, plugin in self._used():
             if getattr(type(plugin), name) is getattr(Plugin, name):
                 continue
             work = partial(getattr(plugin, name), *args, **kwargs)
@@ -229,73 +213,31 @@ class Plugins:
 
     def reserve(self, kind: str, names: Collection[str]) -> None:
         """Leave out others' plugins with a part of that kind that the house has, by its name."""
-        for entry, plugin in list(self._plugins.items()):
+        for entry, plugin in self._used():
             for name in () if entry.ours else getattr(plugin, kind):
                 if name in names:
                     self.leave_out(entry, TAKEN.format(name, kind))
 
-    def leave_out(self, entry: Entry, reason: str) -> None:
-        """Use nothing of a plugin from now on, and say why, once."""
-        with self._lock:
-            if entry in self.left_out:
-                return
-            problem = self.left_out[entry] = f"{entry.shown} is left out: {reason}"
-            self._plugins.pop(entry, None)
-            listeners = list(self._listeners)
-        self._gone[entry].set_result(None)
-        for listener in listeners:
-            listener(problem)
-
-    def subscribe(self, listener: Callable[[str], None]) -> Callable[[], None]:
-        """Call `listener` with each problem, from any thread; returns the unsubscribe function."""
-        with self._lock:
-            self._listeners.add(listener)
-            problems = self.problems
-        for problem in problems:
-            listener(problem)
-        return lambda: self._listeners.discard(listener)
-
     def _judged(
         self, entry: Entry, plugin: Plugin, name: str, work: Callable[[], Any], *args: Any
     ) -> Answer[Any] | None:
-        from foldline.ide.plugin_answers import judged
+        from foldline.ide.plugin_answers import judged, target_of
         from foldline.ide.snapshot import Snapshot
 
         document = args[0] if isinstance(args[0], Snapshot) else None
-        seconds = args[1] if name == Plugin.check_repository.__name__ else 0
-        guard = partial(self._guarded, entry)
-        judge = partial(judged, name, codes=plugin.codes, document=document, guard=guard)
-        return self._guarded(entry, lambda: judge(work()), document, SECONDS + seconds)
+        lock = None if document is None else document.project.lock
+        seconds = SECONDS + (args[1] if name == Plugin.check_repository.__name__ else 0)
+        judge = partial(judged, name, codes=plugin.codes, document=document)
+        answer = self.guarded(entry, lambda: judge(work()), seconds, lock)
+        if answer is not None and name == Plugin.links.__name__:
+            # A plugin may keep its links: they stay as they are.
+            guard = partial(self.guarded, entry, seconds=SECONDS)
+            links = [(link, partial(target_of, link.resolve)) for link in answer.value]
+            return Answer([replace(link, resolve=partial(_value, guard, of)) for link, of in links])
+        return answer
 
-    def _guarded(
-        self,
-        entry: Entry,
-        work: Callable[[], Value],
-        document: Snapshot | None = None,
-        seconds: float = 0.0,
-    ) -> Answer[Value] | None:
-        """Return the answer of a plugin, whose thread may read the document; None if it failed."""
-        seconds = seconds or SECONDS
-        gone = self._gone[entry]
-        if entry.ours or gone.done():
-            return Answer(work()) if entry.ours else None
-        future: Future[Answer[Value] | str] = Future()
-        waited: tuple[Future[Any], ...] = (future, gone)
-        run = partial(_settle, future, work)
-        thread = threading.Thread(target=run, name=f"foldline-plugin-{entry.name}", daemon=True)
-        lock = nullcontext() if document is None else document.project.lock.lent_to(thread)
-        # What it prints is no part of an answer.
-        with redirect_stdout(sys.stderr), lock:
-            thread.start()
-            wait(waited, seconds, FIRST_COMPLETED)
-        if not future.done():
-            self.leave_out(entry, f"it took more than {seconds:g} seconds")
-            return None
-        outcome = future.result()
-        if isinstance(outcome, Answer):
-            return outcome
-        self.leave_out(entry, outcome)
-        return None
+    def _used(self) -> list[tuple[Entry, Plugin]]:
+        return [one for one in self._plugins.items() if one[0] not in self.left_out]
 
 
 @record
@@ -308,24 +250,9 @@ class Part:
     plugin: Plugin
 
 
-@record
-class Answer(Generic[Value]):
-    """An answer, which may be None."""
-
-    value: Value
-
-
-def _settle(future: Future[Answer[Value] | str], work: Callable[[], Value]) -> None:
-    """Do the work, and name what it raises, in this thread: its message is others' code, too."""
-    try:
-        future.set_result(Answer(work()))
-    except BaseException as error:
-        kind = type(error).__name__
-        try:
-            reason = f"{kind}: {error}"
-        except BaseException:
-            reason = kind
-        future.set_result(cut(reason.partition("\n")[0]))
+def _value(guard: Callable[..., Answer[Value] | None], work: Callable[[], Value]) -> Value | None:
+    answer = guard(work)
+    return None if answer is None else answer.value
 
 
 def _load(entry: Entry, others: Sequence[Plugin]) -> Plugin:
