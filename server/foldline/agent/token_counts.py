@@ -58,11 +58,6 @@ class PromptCount:
         return self.render.tokens
 
     @property
-    def lower_bound(self) -> bool:
-        """True if running the prompt gives more than was counted."""
-        return self.tokens.lower_bound
-
-    @property
     def sections(self) -> list[Block]:
         """The sections that the request has."""
         return [block for block in self.render.blocks if block.enabled]
@@ -162,8 +157,8 @@ def table_lines(
     Sections deeper than `depth` are counted with the one that holds them.
     """
     for count in counts:
-        prompt_total = count.tokens.total
-        number = counter.format(prompt_total, certain=count.certain, partial=count.lower_bound)
+        partial = count.tokens.lower_bound
+        number = counter.format(count.tokens.total, certain=count.certain, partial=partial)
         doubt = "" if count.certain else "  (estimated from source; --run gives the exact count)"
         if count.executed and not count.certain:
             doubt = "  (with values that were made up)"
@@ -203,7 +198,7 @@ def table_lines(
             ]
     counts = [one for one in counts if not one.source_of]
     total, certain = sum(one.tokens.total for one in counts), all(one.certain for one in counts)
-    partial = any(one.lower_bound for one in counts)
+    partial = any(one.tokens.lower_bound for one in counts)
     kind = "" if counter.exact else ", estimated: install foldline[tokens] for exact counts"
     files = sum(not one.name for one in counts)
     prompts = counted(len(counts) - files, "prompt") if files < len(counts) or not files else ""
@@ -238,7 +233,7 @@ def json_of(
             "tools": count.tokens.tools,
             "output": count.tokens.output,
             "certain": count.certain,
-            "lower_bound": count.lower_bound,
+            "lower_bound": count.tokens.lower_bound,
             "unresolved": list(count.tokens.unresolved),
             "parameter_set": count.render.parameter_set,
             "other_sets": count.other_sets,

@@ -121,10 +121,8 @@ class PromptModule:
 
     def prompt(self, name: str) -> StaticPrompt | None:
         """Return the prompt with that variable name or `ns/key`."""
-        for prompt in self.prompts:
-            if name in (prompt.name, f"{prompt.ns}/{prompt.key}"):
-                return prompt
-        return None
+        named = (one for one in self.prompts if name in (one.name, f"{one.ns}/{one.key}"))
+        return next(named, None)
 
 
 class LineTable:

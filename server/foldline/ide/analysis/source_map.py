@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import textwrap
-import unicodedata
 from bisect import bisect_right
 from dataclasses import field
 from itertools import islice
@@ -265,24 +265,10 @@ _ESCAPE = re.compile(
     r"|U[0-9a-fA-F]{8}|N\{[^}]{1,100}\})"
 )
 _BREAK = re.compile(r"\r\n?")
-_SIMPLE = {
-    "\n": "", "\r": "", "\r\n": "", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b",
-    "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
-}  # fmt: skip
 _TOKENS = {
-    (raw, formatted): re.compile(
-        "|".join(
-            pattern
-            for pattern, used in (
-                (_ESCAPE.pattern, not raw),
-                (_BREAK.pattern, True),
-                (r"\{\{|\}\}", formatted),
-            )
-            if used
-        )
-    )
-    for raw in (False, True)
-    for formatted in (False, True)
+    (raw, formatted): re.compile(f"{escape}{_BREAK.pattern}{brace}")
+    for raw, escape in ((False, f"{_ESCAPE.pattern}|"), (True, ""))
+    for formatted, brace in ((False, ""), (True, r"|\{\{|\}\}"))
 }
 
 
@@ -348,14 +334,11 @@ def _value(token: str) -> str:
         return token[0]
     if token[0] == "\r":
         return "\n"
-    escape = token[1:]
-    simple = _SIMPLE.get(escape)
-    if simple is not None:
-        return simple
-    if escape[0] == "N":
-        try:
-            return unicodedata.lookup(escape[2:-1])
-        except KeyError:
-            return token
-    number = int(escape[1:], 16) if escape[0] in "xuU" else int(escape, 8)
-    return chr(number) if number <= 0x10FFFF else token
+    if token[1] in "\r\n":
+        return ""
+    if token[1].isdigit():  # The codec warns of large ones.
+        return chr(int(token[1:], 8))
+    try:
+        return codecs.decode(token, "unicode_escape")
+    except UnicodeDecodeError:
+        return token

@@ -138,10 +138,8 @@ class Call(Node):
     keywords: tuple[Keyword, ...]
 
     def keyword(self, name: str) -> Keyword | None:
-        for keyword in self.keywords:
-            if keyword.name is not None and keyword.name.id == name:
-                return keyword
-        return None
+        named = (one for one in self.keywords if one.name is not None and one.name.id == name)
+        return next(named, None)
 
 
 @dataclass(slots=True, eq=False)

@@ -8,26 +8,9 @@ from inspect import Parameter as SignatureParameter
 from inspect import Signature
 from typing import NamedTuple
 
-from foldline.ide.analysis import syntax
+from foldline.ide.analysis import syntax, values
 from foldline.ide.analysis.evaluator import Evaluator
 from foldline.ide.analysis.scopes import BodyScope, Scope
-from foldline.ide.analysis.values import (
-    ClassValue,
-    External,
-    FunctionValue,
-    InstanceValue,
-    Items,
-    LambdaValue,
-    Nothing,
-    Plain,
-    PromptValue,
-    Record,
-    SectionValue,
-    TemplateValue,
-    Text,
-    ToolValue,
-    Value,
-)
 
 LITERALS = frozenset({"NoneType", "bool", "int", "float", "str", "list", "tuple", "set", "dict"})
 """Types of literals: nothing of them can be called, and nothing of them is a section."""
@@ -46,15 +29,15 @@ class Certain(NamedTuple):
     shown: str
 
 
-def certain(node: syntax.Expression, value: Value, scope: Scope) -> Certain | None:
+def certain(node: syntax.Expression, value: values.Value, scope: Scope) -> Certain | None:
     """Return what an expression certainly is; None where only running the code would tell."""
     if isinstance(node, syntax.Name) and not _is_surely_bound(node.id, scope):
         return None
     kind = _literal(node, value) or _of_library(value)
     if kind is None:
-        if isinstance(value, LambdaValue | FunctionValue):
+        if isinstance(value, values.LambdaValue | values.FunctionValue):
             kind = "function"
-        elif isinstance(value, ClassValue):
+        elif isinstance(value, values.ClassValue):
             # Another name than the class's own may stand for several.
             is_named = node.source.rpartition(".")[2] == value.definition.name.id
             kind = "type" if is_named else None
@@ -66,12 +49,12 @@ def is_path(node: syntax.Expression, scope: Scope, evaluator: Evaluator) -> bool
     if not isinstance(node, syntax.Call):
         return False
     func = evaluator.value(node.func, scope)
-    return isinstance(func, External) and func.dotted in PATHS
+    return isinstance(func, values.External) and func.dotted in PATHS
 
 
-def signature_of(value: Value) -> Signature | None:
+def signature_of(value: values.Value) -> Signature | None:
     """Return the signature of a function or lambda; None if it isn't certain."""
-    if not isinstance(value, LambdaValue | FunctionValue):
+    if not isinstance(value, values.LambdaValue | values.FunctionValue):
         return None
     definition = value.definition
     # The sign may follow the last parameter.
@@ -110,44 +93,44 @@ def _is_surely_bound(name: str, scope: Scope) -> bool:
     return True
 
 
-def _literal(node: syntax.Expression, value: Value) -> str | None:
+def _literal(node: syntax.Expression, value: values.Value) -> str | None:
     match value:
-        case Nothing():
+        case values.Nothing():
             return "NoneType"
-        case Plain():
+        case values.Plain():
             return type(value.value).__name__
-        case Text() if value.known is not None or isinstance(node, syntax.String):
+        case values.Text() if value.known is not None or isinstance(node, syntax.String):
             return "str"  # Otherwise it may be the result of any method of a string.
-        case Items() if isinstance(node, syntax.Display):
+        case values.Items() if isinstance(node, syntax.Display):
             return {"[": "list", "{": "set"}.get(node.source[:1], "tuple")
-        case Items() if value.complete:
+        case values.Items() if value.complete:
             return "list"
-        case Record() if isinstance(node, syntax.Dictionary):
+        case values.Record() if isinstance(node, syntax.Dictionary):
             return "dict"
     return None
 
 
-def _of_library(value: Value) -> str | None:
+def _of_library(value: values.Value) -> str | None:
     match value:
-        case SectionValue() if not value.maybe:
+        case values.SectionValue() if not value.maybe:
             return value.class_name
-        case TemplateValue() if not value.maybe:
+        case values.TemplateValue() if not value.maybe:
             return "PromptTemplate"
-        case PromptValue() if not (value.maybe or value.template.maybe):
+        case values.PromptValue() if not (value.maybe or value.template.maybe):
             return "Prompt"
-        case ToolValue():
+        case values.ToolValue():
             return "Tool"
-        case InstanceValue():
+        case values.InstanceValue():
             return value.dataclass.name
     return None
 
 
-def _shown(node: syntax.Expression, value: Value) -> str:
-    if isinstance(value, Nothing):
+def _shown(node: syntax.Expression, value: values.Value) -> str:
+    if isinstance(value, values.Nothing):
         return "None"
-    if isinstance(value, Plain):
+    if isinstance(value, values.Plain):
         return repr(value.value)
-    if isinstance(value, Text) and value.known is not None and len(value.known) <= _LONGEST:
+    if isinstance(value, values.Text) and value.known is not None and len(value.known) <= _LONGEST:
         return repr(value.known)
     return code(node)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from enum import StrEnum
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.instances import SECTION_KINDS, lineage_of
@@ -122,19 +123,13 @@ def _fields(analysis: ModuleAnalysis, offset: int, dollar: re.Match[str]) -> Ite
     braces = analysis.text[word.end : word.end + len(closing if brace else "")]
     replaced = word._replace(end=word.end + len(braces) - len(braces.lstrip("}")))
     kinds = _owners_at(analysis, offset, quoted)
-    for field in _proposed(kinds, replaced):
+    computed = (
+        Completion(name, CompletionKind.FIELD, name, replaced, "computed", sort=f"9{name}")
+        for name in dict.fromkeys(chain.from_iterable(kinds.values()))
+    )
+    for field in chain(_proposed(kinds, replaced), computed):
         yield replace(
             field, text=f"{opening}{field.label}{closing}", filter_text=f"{brace}{field.label}"
-        )
-    for name in dict.fromkeys(name for names in kinds.values() for name in names):
-        yield Completion(
-            label=name,
-            kind=CompletionKind.FIELD,
-            text=f"{opening}{name}{closing}",
-            place=replaced,
-            detail="computed",
-            filter_text=f"{brace}{name}",
-            sort=f"9{name}",
         )
 
 

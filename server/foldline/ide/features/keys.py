@@ -67,12 +67,8 @@ def templates_of(analysis: ModuleAnalysis, call: CallSite | None) -> tuple[Templ
     if call is not None:
         evaluator = analysis.evaluator
         func = call.node.func
-        owner = evaluator.value(getattr(func, "value", func), call.scope)
-        candidates = [
-            owner,
-            *(evaluator.value(argument, call.scope) for argument in call.node.args[:1]),
-        ]
-        for value in candidates:
+        for node in (getattr(func, "value", func), *call.node.args[:1]):
+            value = evaluator.value(node, call.scope)
             if isinstance(value, PromptValue | TemplateValue):
                 return (value.template,)
     templates = {id(prompt.template): prompt.template for prompt in analysis.prompts}

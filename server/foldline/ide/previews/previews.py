@@ -149,20 +149,19 @@ class Previews:
         """End a preview, or the last one. Ending one that is gone does nothing."""
         session_id = session_id or next(reversed(self._previews), None)
         if session_id is not None:
-            if preview := self._previews.pop(session_id, None):
-                preview.notify(None)
-            if task := self._tasks.pop(session_id, None):
-                task.cancel()
+            self._end(session_id)
             self.on_update(None)
 
     def close_all(self) -> None:
         """End every preview."""
-        for task in self._tasks.values():
-            task.cancel()
-        for preview in self._previews.values():
+        for session_id in tuple(self._previews):
+            self._end(session_id)
+
+    def _end(self, session_id: str) -> None:
+        if preview := self._previews.pop(session_id, None):
             preview.notify(None)
-        self._previews.clear()
-        self._tasks.clear()
+        if task := self._tasks.pop(session_id, None):
+            task.cancel()
 
     def _document_changed(self) -> None:
         """Render all again: any document may be one that a prompt imports."""

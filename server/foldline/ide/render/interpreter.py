@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from foldline.ide.render.render import UsedInterpreter
 from foldline.records import record
 
 ENVIRONMENT_VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX")
@@ -50,14 +49,6 @@ def find_interpreter(
             if os.path.exists(python):
                 return Interpreter(python, f"the nearest environment, {folder / name}", folder)
     return Interpreter(Path(sys.executable), "the server's own interpreter")
-
-
-def used(
-    interpreter: Interpreter, python: str | None, foldline: str | None, ours: str
-) -> UsedInterpreter:
-    """The interpreter with the versions that it has; `ours` is the server's foldline."""
-    wrong = mismatch(foldline, ours)
-    return UsedInterpreter(str(interpreter.path), interpreter.reason, python, foldline, wrong)
 
 
 def mismatch(installed: str | None, ours: str) -> str | None:

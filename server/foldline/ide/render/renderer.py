@@ -22,7 +22,7 @@ from foldline.backends.base.processes import started
 from foldline.backends.base.waiting import PROMPTS, QUICK, in_thread
 from foldline.ide.errors import ArgumentsError, RenderError
 from foldline.ide.render.answers import AnswerReader
-from foldline.ide.render.interpreter import Interpreter, used
+from foldline.ide.render.interpreter import Interpreter, mismatch
 from foldline.ide.render.render import AnswerT, UsedInterpreter
 from foldline.records import record
 from foldline.version import VERSION
@@ -122,8 +122,14 @@ class Renderer:
         except ArgumentsError as error:
             message = f"{job.file.name} wrote into its own answer ({error}): {answer[:200]!r}"
             raise RenderError({"kind": "output", "message": message}) from error
-        interpreter_used = used(interpreter, identity.python, identity.foldline, VERSION)
-        used_interpreter = replace(interpreter_used, threads=self._cold.get(key, ()))
+        used_interpreter = UsedInterpreter(
+            str(interpreter.path),
+            interpreter.reason,
+            identity.python,
+            identity.foldline,
+            mismatch(identity.foldline, VERSION),
+            self._cold.get(key, ()),
+        )
         self.interpreters[interpreter.path] = used_interpreter
         return replace(result, interpreter=used_interpreter)
 

@@ -60,11 +60,10 @@ class ExpressionReader:
         keyword_only = False
         for child in node.named_children:
             kind = child.type
-            name, default, noted, star = child, None, child.child_by_field_name("type"), ""
+            name, star = child, ""
             if kind in ("keyword_separator", "list_splat_pattern"):
                 keyword_only = True
             if kind in ("default_parameter", "typed_default_parameter"):
-                default = child.child_by_field_name("value")
                 name = child.child_by_field_name("name") or child
             elif kind == "typed_parameter" and child.named_children:
                 name = child.named_children[0]
@@ -77,8 +76,8 @@ class ExpressionReader:
                 syntax.Parameter(
                     *self.at(child),
                     self.name(name),
-                    self.expression(noted) if noted is not None else None,
-                    self.expression(default) if default is not None else None,
+                    self.field(child, "type"),
+                    self.field(child, "value"),
                     star,
                     keyword_only and not star,
                 )
@@ -102,6 +101,11 @@ class ExpressionReader:
             return lowered or syntax.Opaque(*self.at(node), self.inner(node.named_children))
         finally:
             self._depth -= 1
+
+    def field(self, node: tree_sitter.Node, name: str) -> syntax.Expression | None:
+        """Lower the child in a field of the grammar; None without one."""
+        child = node.child_by_field_name(name)
+        return self.expression(child) if child is not None else None
 
     def element(self, node: tree_sitter.Node) -> syntax.Expression:
         """Lower an argument or an item; a call may become a piece."""
@@ -146,11 +150,9 @@ class ExpressionReader:
         return syntax.Attribute(*self.at(node), self.expression(value), self.name(attr))
 
     def subscript(self, node: tree_sitter.Node) -> syntax.Expression | None:
-        value = node.child_by_field_name("value")
-        if value is None:
-            return None
+        value = self.field(node, "value")
         items = tuple(self.expression(item) for item in node.children_by_field_name("subscript"))
-        return syntax.Subscript(*self.at(node), self.expression(value), items)
+        return syntax.Subscript(*self.at(node), value, items) if value is not None else None
 
     def constant(self, node: tree_sitter.Node) -> syntax.Expression:
         return syntax.Constant(*self.at(node), _number(node.type, self.text(node)))
@@ -167,16 +169,14 @@ class ExpressionReader:
         return self.expression(named[0]) if len(named) == 1 else None
 
     def walrus(self, node: tree_sitter.Node) -> syntax.Expression | None:
-        value = node.child_by_field_name("value")
-        return self.expression(value) if value is not None else None
+        return self.field(node, "value")
 
     def operation(self, node: tree_sitter.Node) -> syntax.Expression | None:
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        left, right = self.field(node, "left"), self.field(node, "right")
         sign = node.child_by_field_name("operator")
         if left is None or right is None or sign is None:
             return None
-        read = self.expression(left), self.text(sign), self.expression(right)
-        return syntax.Operation(*self.at(node), *read)
+        return syntax.Operation(*self.at(node), left, self.text(sign), right)
 
     def conditional(self, node: tree_sitter.Node) -> syntax.Expression | None:
         named = [child for child in node.named_children if child.type != "comment"]
@@ -187,25 +187,20 @@ class ExpressionReader:
 
     def anonymous(self, node: tree_sitter.Node) -> syntax.Expression | None:
         parameters = node.child_by_field_name("parameters")
-        body = node.child_by_field_name("body")
-        if body is None:
-            return None
         listed = self.parameters(parameters) if parameters is not None else ()
-        return syntax.Lambda(*self.at(node), listed, self.expression(body))
+        body = self.field(node, "body")
+        return syntax.Lambda(*self.at(node), listed, body) if body is not None else None
 
     def call(self, node: tree_sitter.Node) -> syntax.Expression:
         at = self.at(node)
-        func, arguments = (
-            node.child_by_field_name("function"),
-            node.child_by_field_name("arguments"),
-        )
+        func, arguments = self.field(node, "function"), node.child_by_field_name("arguments")
         if func is None or arguments is None:
             return syntax.Opaque(*at, self.inner(node.named_children))
         if arguments.type != "argument_list":  # f(x for x in y)
             inner = (self.expression(arguments),)
-            return syntax.Call(*at, self.expression(func), inner, ())
+            return syntax.Call(*at, func, inner, ())
         positional, keywords = self.arguments(arguments.children)
-        return syntax.Call(*at, self.expression(func), positional, keywords)
+        return syntax.Call(*at, func, positional, keywords)
 
     def arguments(
         self, nodes: Iterable[tree_sitter.Node]
@@ -283,10 +278,10 @@ class ExpressionReader:
         values: list[syntax.Expression] = []
         for child in _flat(node.children):
             if child.type == "pair":
-                key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
+                key, value = self.field(child, "key"), self.field(child, "value")
                 if key is not None and value is not None:
-                    keys.append(self.expression(key))
-                    values.append(self.expression(value))
+                    keys.append(key)
+                    values.append(value)
             elif child.type == "dictionary_splat" and child.named_children:
                 keys.append(None)
                 values.append(self.expression(child.named_children[0]))

@@ -98,14 +98,12 @@ class Reader(ExpressionReader):
         if child.type == "assignment":
             return (self._assignment(child),)
         if child.type == "augmented_assignment":
-            left = child.child_by_field_name("left")
-            right = child.child_by_field_name("right")
+            left, right = self.field(child, "left"), self.field(child, "right")
             operator = child.child_by_field_name("operator")
             if left is None or right is None or operator is None:
                 return ()
-            targets = (self.expression(left),)
             sign = self.text(operator) or "+="
-            return (syntax.Assign(*self.at(child), targets, self.expression(right), None, sign),)
+            return (syntax.Assign(*self.at(child), (left,), right, None, sign),)
         return (syntax.Evaluate(*self.at(child), self.expression(child)),)
 
     def _assignment(self, node: tree_sitter.Node) -> syntax.Assign:
@@ -113,12 +111,10 @@ class Reader(ExpressionReader):
         annotation: syntax.Expression | None = None
         value: tree_sitter.Node | None = node
         while value is not None and value.type == "assignment":
-            left = value.child_by_field_name("left")
+            left = self.field(value, "left")
             if left is not None:
-                targets.append(self.expression(left))
-            noted = value.child_by_field_name("type")
-            if noted is not None:
-                annotation = self.expression(noted)
+                targets.append(left)
+            annotation = self.field(value, "type") or annotation
             value = value.child_by_field_name("right")
         read = self.expression(value) if value is not None else None
         return syntax.Assign(*self.at(node), tuple(targets), read, annotation)

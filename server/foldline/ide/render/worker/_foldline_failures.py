@@ -52,8 +52,7 @@ def describe(error: BaseException, request: _foldline_job.Request) -> dict[str, 
     while cause.__cause__ is not None and type(cause).__module__.startswith("foldline.prompts"):
         # The library's error names the section; the user's error is its cause.
         cause = cause.__cause__
-    users = _users_places(cause, request) or _users_places(error, request)
-    file, line = users[-1] if users else (request["file"], None)
+    file, line = _users_place([*_places(error), *_places(cause)], request)
     what = type(error).__name__
     text = f"sys.exit({error.code!r})" if isinstance(error, SystemExit) else str(error)
     if isinstance(error, SyntaxError) and (file, line) == (error.filename, error.lineno):
@@ -69,12 +68,12 @@ def describe(error: BaseException, request: _foldline_job.Request) -> dict[str, 
     }
 
 
-def _users_places(error: BaseException, request: _foldline_job.Request) -> list[tuple[str, int]]:
+def _places(error: BaseException) -> list[tuple[str, int]]:
     frames = traceback.extract_tb(error.__traceback__)
     places = [(frame.filename, frame.lineno or 0) for frame in frames]
     if isinstance(error, SyntaxError) and error.filename:
         places.append((error.filename, error.lineno or 0))
-    return [(file, line) for file, line in places if is_users(file, request)]
+    return places
 
 
 def _users_place(
