@@ -16,7 +16,6 @@ from foldline.ide.analysis.section_tree import in_template, sections_with_paths
 from foldline.ide.analysis.values import (
     TEXT_KINDS,
     Dataclass,
-    Field,
     InstanceValue,
     Items,
     Nothing,
@@ -162,7 +161,13 @@ def _of_template(
             kinds.setdefault(section.params.name, section.params)
             if "default_params" in section.arguments:
                 bound_keys.add(section.params.name)
-    fields = [(kind, field) for kind in kinds.values() for field in _settable(kind)]
+    fields = [
+        (kind, field)
+        for kind in kinds.values()
+        for field in kind.fields
+        # The agent loop sets the instructions.
+        if field.init and not (kind.task and field.id == "expansion_instructions")
+    ]
     counts = Counter(field.id for _, field in fields)
     for kind, field in fields:
         form = field.type.form
@@ -178,13 +183,6 @@ def _of_template(
             description=field.description,
             required=needed and not field.has_default and kind.name not in bound_keys,
         )
-
-
-def _settable(kind: Dataclass) -> Iterable[Field]:
-    for field in kind.fields:
-        # The agent loop sets this one.
-        if field.init and not (kind.task and field.id == "expansion_instructions"):
-            yield field
 
 
 def kind_of(hint: object) -> str | None:

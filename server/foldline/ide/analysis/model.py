@@ -24,6 +24,9 @@ class Span(NamedTuple):
         """Return True for a cursor inside the span or at its edge."""
         return self.start <= offset <= self.end
 
+    def moved(self, by: int) -> Span:
+        return Span(self.start + by, self.end + by)
+
     def covers(self, other: Span) -> bool:
         return self.start <= other.start and other.end <= self.end
 

@@ -100,19 +100,19 @@ def _section(
     *,
     places: Iterator[int] | None = None,
 ) -> StaticSection:
-    declared = kept(value, "declared", _Declared.by)
-    own = (*path, declared.key or "?")
+    key, title, visibility, selected = kept(value, "declared", _declared)
+    own = (*path, key or "?")
     source = span_of(value.node)
     return StaticSection(
         path=own,
-        key=declared.key,
-        title=declared.title,
+        key=key,
+        title=title,
         number="" if places else number or "",
         depth=depth,
-        visibility=declared.visibility,
+        visibility=visibility,
         kind=value.kind,
         source=source,
-        selection=span_of(declared.selected),
+        selection=span_of(selected),
         use=source if item.node is value.node else span_of(item.node),
         children=tuple(
             _built(value.children, path, number, depth, places or count(1))
@@ -122,23 +122,11 @@ def _section(
     )
 
 
-class _Declared(NamedTuple):
-    """Facts from a section's own arguments."""
-
-    key: str
-    title: str
-    visibility: Visibility
-    selected: Node
-
-    @classmethod
-    def by(cls, value: SectionValue) -> _Declared:
-        selected: Node = value.class_node
-        for name in ("key", "title"):
-            argument = value.arguments.get(name)
-            if argument is not None and argument.name is not None:
-                selected = argument.node
-                break
-        return cls(value.key, value.title, value.visibility, selected)
+def _declared(value: SectionValue) -> tuple[str, str, Visibility, Node]:
+    """Return a section's key, title and visibility, and the node to select."""
+    named = (value.arguments.get(name) for name in ("key", "title"))
+    nodes = (one.node for one in named if one is not None and one.name is not None)
+    return value.key, value.title, value.visibility, next(nodes, value.class_node)
 
 
 class PlacedSection(NamedTuple):

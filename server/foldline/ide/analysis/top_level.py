@@ -205,13 +205,7 @@ class _Update:
             else:
                 pieces = _pieces_of(self.touched)
                 middle = [
-                    _statement(
-                        [node],
-                        _anchor(self.file, part, _place(node), self.low),
-                        node.start_byte,
-                        pieces,
-                    )
-                    for node in _statements(alone)
+                    _whole(node, self.file, part, self.low, pieces) for node in _statements(alone)
                 ]
         for statement in self.after:
             # Moved in place: the nodes, and what is memoized of them, stay.
@@ -252,8 +246,7 @@ class _Update:
         known_pieces = _pieces_of(others)
         for node, old in same:
             if old is None:
-                anchor = _anchor(self.file, self.text, _place(node))
-                yield _statement([node], anchor, node.start_byte, known_pieces)
+                yield _whole(node, self.file, self.text, 0, known_pieces)
             else:
                 old.anchor.start = node.start_byte
                 yield old
@@ -348,13 +341,16 @@ def _place(node: tree_sitter.Node) -> tuple[int, int]:
     return node.start_byte, node.end_byte
 
 
-def _anchor(file: str, text: str, place: tuple[int, int], offset: int = 0) -> Anchor:
-    """Return the anchor of the statement at `place` of a text that starts at `offset`."""
-    return Anchor(file, offset + place[0], text[slice(*place)])
+def _whole(
+    node: tree_sitter.Node, file: str, text: str, offset: int, known: KnownPieces | None = None
+) -> TopLevel:
+    """Return the statement that a node of a text is, which starts at `offset` of its file."""
+    start, end = _place(node)
+    return _statement([node], Anchor(file, offset + start, text[start:end]), start, known)
 
 
 def _statement(
-    nodes: Iterable[tree_sitter.Node], anchor: Anchor, base: int, known: KnownPieces | None = None
+    nodes: Iterable[tree_sitter.Node], anchor: Anchor, base: int, known: KnownPieces | None
 ) -> TopLevel:
     """Return the statement of an anchor, which is at `base` in the parsed text."""
     reader = Reader(anchor, base, known)
@@ -369,7 +365,7 @@ def _read(statement: TopLevel) -> TopLevel:
     """Return a statement with its nodes."""
     if not statement.unread:
         return statement
-    read = _statement(statement.unread, statement.anchor, 0)
+    read = _statement(statement.unread, statement.anchor, 0, None)
     read.broken = statement.broken
     return read
 
@@ -400,8 +396,7 @@ def _cut(text: str, place: tuple[int, int], file: str, parse: Parse) -> Iterator
                 continue
             start = low + node.start_byte
             if not (node.has_error or loose):
-                anchor = _anchor(file, part, _place(node), low)
-                yield _statement([node], anchor, node.start_byte)
+                yield _whole(node, file, part, low)
                 continue
             if beginnings is None:
                 beginnings = [match.start() for match in _BEGINNING.finditer(text, low, high)]

@@ -137,13 +137,10 @@ def _not_instances(call: _PromptCall) -> Iterator[LazyDiagnostic]:
             if params.is_dataclass:
                 names = [field.id for field in params.fields]
                 message = refusals.not_bindable(kind.shown, params.name, names)
-            if params.is_dataclass and not any(
-                field.init and not field.has_default for field in params.fields
-            ):
-                instance = f"{argument.source}()"
-                repairs = (
-                    replacement(f"Bind an instance: `{instance}`", at_node(argument), instance),
-                )
+                if not any(field.init and not field.has_default for field in params.fields):
+                    instance = f"{argument.source}()"
+                    title = f"Bind an instance: `{instance}`"
+                    repairs = (replacement(title, at_node(argument), instance),)
         yield LazyDiagnostic(Code.BOUND_NOT_INSTANCE, message, at_node(argument), repairs)
 
 

@@ -101,7 +101,7 @@ class Silencer:
     def _diagnostic(
         self, severity: Severity, message: str, place: Span, fixes: tuple[Fix, ...]
     ) -> Diagnostic:
-        span = SourceSpan(self.file, place.start, place.end)
+        span = SourceSpan(self.file, *place)
         return Diagnostic(Code.UNUSED_IGNORE, severity, message, span, fixes, unnecessary=True)
 
     def _misspelt(
@@ -109,11 +109,7 @@ class Silencer:
     ) -> Diagnostic:
         near = errors.near_names(ignored.code, (*Code, *plugins().codes))
         fixes = tuple(
-            Fix(
-                f"Change to `{name}`",
-                (self._change(ignored.place, name),),
-                preferred=len(near) == 1,
-            )
+            Fix(f"Change to `{name}`", (self._change(ignored.place, name),), len(near) == 1)
             for name in near
         )
         only = len(directive.codes or ()) == 1
@@ -131,7 +127,7 @@ class Silencer:
             yield Fix(f"Change to `{named}`", (change,), preferred=True)
 
     def _change(self, place: Span, text: str) -> Change:
-        return Change(SourceSpan(self.file, place.start, place.end), text)
+        return Change(SourceSpan(self.file, *place), text)
 
     def _removal(
         self, directive: Directive, ignored: IgnoredCode | None = None, *, preferred: bool = True
@@ -152,7 +148,7 @@ class Silencer:
         return Fix(title, (self._change(span, ""),), preferred)
 
     def _whole(self, directive: Directive) -> Span:
-        text, (start, end) = self.comments.text, (directive.place.start, directive.place.end)
+        text, (start, end) = self.comments.text, directive.place
         line_end = self.comments.line_end(end)
         after = text.find("#", end, line_end)
         if after >= 0:
@@ -179,8 +175,7 @@ def silenced_here(analysis: ModuleAnalysis, found: Diagnostic) -> Fix | None:
     for directive in comments.by_line.get(comments.line(end), ()):
         codes = [ignored.code for ignored in directive.codes or ()]
         named = f"# foldline: ignore[{', '.join([*codes, found.code])}]"
-        span = SourceSpan(analysis.file, directive.place.start, directive.place.end)
-        return Fix(title, (Change(span, named),))
+        return Fix(title, (Change(SourceSpan(analysis.file, *directive.place), named),))
     text = analysis.text
     line = max(text.rfind("\n", 0, end), text.rfind("\r", 0, end)) + 1
     start = line + len(text[line:end].rstrip())
@@ -223,14 +218,10 @@ class Directive:
 
     def moved(self, by: int) -> Directive:
         """Return the same comment further down."""
-        moved = None
+        codes = None
         if self.codes is not None:
-            moved = tuple(IgnoredCode(code, _moved(span, by)) for code, span in self.codes)
-        return Directive(_moved(self.place, by), moved)
-
-
-def _moved(place: Span, by: int) -> Span:
-    return Span(place.start + by, place.end + by)
+            codes = tuple(IgnoredCode(code, span.moved(by)) for code, span in self.codes)
+        return Directive(self.place.moved(by), codes)
 
 
 class Comments:

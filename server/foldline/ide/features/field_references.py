@@ -136,17 +136,12 @@ def files_about(project: Project, target: FieldTarget, file: str) -> Iterator[Mo
 
 
 def _placeholders(target: FieldTarget, analysis: ModuleAnalysis) -> Iterator[Occurrence]:
+    name = target.field.id
     for text in analysis.texts:
         owner = text.owner
-        if not isinstance(owner, Dataclass):
-            continue
-        for placeholder in text.placeholders:
-            if placeholder.name != target.field.id:
-                continue
-            field = owner.field(placeholder.name)
-            source = placeholder.name_source
-            if source is not None and target.is_declared_by(field):
-                yield Occurrence(source, Role.PLACEHOLDER)
+        if isinstance(owner, Dataclass) and target.is_declared_by(owner.field(name)):
+            sources = (one.name_source for one in text.placeholders if one.name == name)
+            yield from (Occurrence(one, Role.PLACEHOLDER) for one in sources if one is not None)
 
 
 class _Reads:

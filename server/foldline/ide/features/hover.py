@@ -96,12 +96,8 @@ def _field_hover(
 
 def _section_hover(analysis: ModuleAnalysis, offset: int, counter: TokenCounter) -> Hover | None:
     for section in sections_at(analysis, offset):
-        nodes = [section.class_node]
-        for name in ("key", "title", "visibility"):
-            argument = section.arguments.get(name)
-            if argument is not None:
-                nodes.append(argument.node)
-        for node in nodes:
+        named = (section.arguments.get(name) for name in ("key", "title", "visibility"))
+        for node in (section.class_node, *(one.node for one in named if one is not None)):
             span = span_of(node)
             if span.file == analysis.file and span.span.holds(offset):
                 return Hover(_section(analysis, section, counter), span)
