@@ -8,10 +8,10 @@ import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from foldline.agent.install import jsonc
-from foldline.agent.install.clients import CLIENTS, NAME
+from foldline.agent.install.clients import CLIENTS, NAME, Client
 from foldline.agent.install.files import InstallError, UnparsableError, diff, read, replace
 from foldline.agent.targets import path_from_here
 from foldline.agent.terminal import show
@@ -19,9 +19,7 @@ from foldline.links import resolved
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from typing import TypeAlias
 
-    from foldline.agent.install.clients import Client
     from foldline.agent.verbs import Verbs
 
     Change: TypeAlias = tuple[Path, str | None, str | None]

@@ -20,7 +20,7 @@ from foldline.agent.mcp.calls import Tools
 from foldline.agent.mcp.lines import session_streams
 from foldline.agent.mcp.prompt_needs import all_needs, find_needs
 from foldline.agent.mcp.roots import Roots
-from foldline.agent.mcp.stdio import CLOSE_SECONDS, LIST_SECONDS
+from foldline.agent.mcp.stdio import CLOSE_SECONDS, LIST_SECONDS, Options
 from foldline.agent.reading_steps import mcp_instructions
 from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.backends.errors import BackendError
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from foldline.agent.mcp.prompt_tools import PromptTools
     from foldline.agent.mcp.prompts import WorkspacePrompts
-    from foldline.agent.mcp.stdio import Options
     from foldline.ide.standard_streams import QueuedWriter
     from foldline.ide.workspace import Workspace
 

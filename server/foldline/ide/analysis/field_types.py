@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Literal, Union, cast
 
 from foldline.ide.analysis.memo import STEP
-from foldline.ide.analysis.syntax import Attribute, Call, String
+from foldline.ide.analysis.syntax import Attribute, Call, ClassDefinition, Expression, String
 from foldline.ide.analysis.top_level import quoted
 from foldline.ide.analysis.values import (
     TYPE_VARIABLE,
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from foldline.ide.analysis.evaluator import Evaluator
     from foldline.ide.analysis.scopes import Scope
-    from foldline.ide.analysis.syntax import ClassDefinition, Expression
 
 _DEPTH = 20
 _MODULES = {

@@ -11,10 +11,10 @@ from foldline.ide.analysis import top_level as statements
 from foldline.ide.analysis.model import PromptModule, StaticPrompt
 from foldline.ide.analysis.modules import with_line_feeds
 from foldline.ide.analysis.params import dataclass_of
-from foldline.ide.analysis.placeholders import texts_of
-from foldline.ide.analysis.scopes import ModuleScope, ScopeCache
+from foldline.ide.analysis.placeholders import Placeholder, TemplateText, texts_of
+from foldline.ide.analysis.scopes import ModuleScope, Scope, ScopeCache
 from foldline.ide.analysis.section_tree import in_template, is_gone, sections_of, span_of
-from foldline.ide.analysis.static_render import rendered
+from foldline.ide.analysis.static_render import StaticRender, rendered
 from foldline.ide.analysis.values import (
     ClassValue,
     Dataclass,
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from foldline.ide.analysis.evaluator import Evaluator
-    from foldline.ide.analysis.placeholders import Placeholder, TemplateText
-    from foldline.ide.analysis.scopes import Scope
-    from foldline.ide.analysis.static_render import StaticRender
     from foldline.ide.analysis.top_level import Parsed, TopLevel
 
 

@@ -17,10 +17,11 @@ from foldline.ide.analysis.field_types import (
 )
 from foldline.ide.analysis.memo import STEP
 from foldline.ide.analysis.operators import as_set
-from foldline.ide.analysis.scopes import BodyScope
+from foldline.ide.analysis.scopes import BodyScope, Scope
 from foldline.ide.analysis.values import (
     EMPTY_RECORD,
     UNKNOWN,
+    Argument,
     ClassValue,
     Dataclass,
     External,
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from foldline.ide.analysis.evaluator import Evaluator
-    from foldline.ide.analysis.scopes import Scope
-    from foldline.ide.analysis.values import Argument
 
     Params = Dataclass | Nothing | Unknown
 

@@ -11,15 +11,13 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, cast
 
 from foldline.ide.analysis.lowering.expressions import ExpressionReader
-from foldline.ide.analysis.syntax import Anchor, Edit, Literal, Node, Piece
+from foldline.ide.analysis.syntax import Anchor, Edit, Expression, Literal, Node, Piece
 from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     import tree_sitter
-
-    from foldline.ide.analysis.syntax import Expression
 
     Parse = Callable[[str], tree_sitter.Node]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from string import Template
 from typing import TYPE_CHECKING
 
-from foldline.ide.analysis.model import Span
+from foldline.ide.analysis.model import SourceSpan, Span
 from foldline.ide.analysis.source_map import MappedText
 from foldline.prompts import EachSection, ExamplesSection
 from foldline.prompts.forms.templating import line_indent
@@ -16,7 +16,6 @@ from foldline.records import record
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from foldline.ide.analysis.model import SourceSpan
     from foldline.ide.analysis.values import Dataclass, Nothing, SectionValue, Unknown
 
 

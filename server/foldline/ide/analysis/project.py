@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import PROMPT_MODULE_BYTES
@@ -14,14 +14,9 @@ from foldline.backends.files.reader import read_text
 from foldline.ide.analysis.evaluator import Evaluator
 from foldline.ide.analysis.module_analysis import Document, ModuleAnalysis
 from foldline.ide.analysis.modules import ClosedFiles, Modules, stamp_of, with_line_feeds
-from foldline.ide.analysis.source_map import plain
+from foldline.ide.analysis.scopes import ModuleScope
+from foldline.ide.analysis.source_map import MappedText, plain
 from foldline.ide.analysis.syntax import Anchor
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from foldline.ide.analysis.scopes import ModuleScope
-    from foldline.ide.analysis.source_map import MappedText
 
 _CLOSED_FILES = 24
 """Number of closed files that stay parsed."""

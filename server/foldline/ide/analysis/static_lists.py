@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, make_dataclass
 from functools import lru_cache, partial
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeAlias, get_origin
+from typing import Final, NoReturn, TypeAlias, get_origin
 
 from foldline.ide.analysis.instances import sentence
 from foldline.ide.analysis.params import EXAMPLE
 from foldline.ide.analysis.placeholders import Placeholder, parts, shown
+from foldline.ide.analysis.source_map import MappedText
 from foldline.ide.analysis.values import (
     UNKNOWN,
     Dataclass,
+    Field,
     InstanceValue,
     Items,
     Nothing,
@@ -20,6 +23,7 @@ from foldline.ide.analysis.values import (
     PromptValue,
     Record,
     SectionValue,
+    TemplateValue,
     Text,
     Value,
     kept,
@@ -30,13 +34,6 @@ from foldline.prompts.forms.json_values import json_text, to_json
 from foldline.prompts.sections.examples import REASONING, guarded, reasoning_block
 from foldline.prompts.sections.listing import LEFT_OUT, NUMBER, TOTAL, Listing, item_field
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import NoReturn
-
-    from foldline.ide.analysis.source_map import MappedText
-    from foldline.ide.analysis.values import Field, TemplateValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from foldline.ide.analysis.model import SourceSpan, Visibility
 from foldline.ide.analysis.placeholders import shown, texts_of
 from foldline.ide.analysis.section_tree import below, in_template, span_of
 from foldline.ide.analysis.stability import declares_changes, static_plan
-from foldline.ide.analysis.static_render import summarized_alone
-from foldline.ide.analysis.values import External, Items, SectionValue, Text, kept
+from foldline.ide.analysis.static_render import SummarizedBlock, summarized_alone
+from foldline.ide.analysis.values import External, Items, SectionValue, TemplateValue, Text, kept
 from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import Change, Fix, LazyDiagnostic, at_argument, at_node
 from foldline.ide.checks.sections import check_summary_size
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
-    from foldline.ide.analysis.static_render import SummarizedBlock
-    from foldline.ide.analysis.values import TemplateValue
     from foldline.ide.token_counter import TokenCounter
     from foldline.prompts.cache.cache_plan import CachePlan, MisplacedValue
 

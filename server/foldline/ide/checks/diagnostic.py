@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.analysis.section_tree import span_of
-from foldline.ide.analysis.syntax import String
-from foldline.ide.analysis.values import Text
-from foldline.ide.checks.codes import Severity
+from foldline.ide.analysis.syntax import Node, String
+from foldline.ide.analysis.values import Argument, Text
+from foldline.ide.checks.codes import Code, Severity
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from foldline.ide.analysis.placeholders import Placeholder
     from foldline.ide.analysis.source_map import MappedText
-    from foldline.ide.analysis.syntax import Node
-    from foldline.ide.analysis.values import Argument
-    from foldline.ide.checks.codes import Code
 
 
 # Locations are computed on demand: the diagnostics of a statement stay valid while typing elsewhere

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import SourceSpan
+from foldline.ide.analysis.module_analysis import ModuleAnalysis, StatementFacts
 from foldline.ide.analysis.placeholders import texts_of
-from foldline.ide.analysis.values import kept
+from foldline.ide.analysis.values import SectionValue, kept
 from foldline.ide.checks.calls import check_assignments, check_calls
 from foldline.ide.checks.codes import Code, Severity, default_severity
 from foldline.ide.checks.diagnostic import Diagnostic, LazyDiagnostic, Related
@@ -20,12 +21,6 @@ from foldline.ide.checks.sections import (
 from foldline.ide.checks.silencing import Silencer
 from foldline.ide.checks.templates import check_prompt_names, check_template
 from foldline.ide.checks.texts import check_fields, check_foreign_syntax, check_forms, check_list
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from foldline.ide.analysis.module_analysis import ModuleAnalysis, StatementFacts
-    from foldline.ide.analysis.values import SectionValue
 
 
 def diagnostics(

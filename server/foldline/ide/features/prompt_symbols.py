@@ -7,14 +7,13 @@ from enum import StrEnum
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from foldline.ide.analysis.model import Span, Visibility
+from foldline.ide.analysis.model import SourceSpan, Span, StaticSection, Visibility
 from foldline.ide.analysis.section_tree import described, is_gone, span_of
 from foldline.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from foldline.ide.analysis.model import SourceSpan, StaticSection
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
 
 

@@ -17,17 +17,14 @@ from typing import TYPE_CHECKING
 from foldline.ide import render as rendering
 from foldline.ide.errors import REFUSALS, IdeError, NoPreview, NoPrompt, Untrusted
 from foldline.ide.previews.pace import SHORTEST_REST
-from foldline.ide.previews.session import Preview
-from foldline.ide.previews.state import Stale
-from foldline.ide.prompts.request import PromptRef, RenderMode
+from foldline.ide.previews.session import Preview, RenderTicket, Watcher
+from foldline.ide.previews.state import PreviewState, Stale
+from foldline.ide.prompts.request import PromptRef, RenderMode, View
 from foldline.ide.resolve import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from foldline.ide.previews.session import RenderTicket, Watcher
-    from foldline.ide.previews.state import PreviewState
-    from foldline.ide.prompts.request import View
     from foldline.ide.render.provenance import Provenance
     from foldline.ide.render.render import Block, Render
     from foldline.ide.sources.source import PromptSource

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING
 
 from foldline.ide import cost_texts
 from foldline.ide.errors import NoPreview
 from foldline.ide.previews.pace import Pace
-from foldline.ide.previews.state import Budget, PreviewState, Spent, Step
-from foldline.ide.prompts.request import IN_EDITOR, TOKENS, PromptRef, View
+from foldline.ide.previews.state import Budget, PreviewState, Spent, Stale, Step
+from foldline.ide.prompts.request import IN_EDITOR, TOKENS, PromptRef, RenderMode, View
 from foldline.ide.render import token_costs as costs
 from foldline.ide.render.diff import Side
-from foldline.ide.render.render import EXECUTED, Render, chapters_shown
+from foldline.ide.render.render import EXECUTED, Block, Kept, Render, chapters_shown
 from foldline.records import record
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from foldline.ide.previews.state import Stale
-    from foldline.ide.prompts.request import RenderMode
-    from foldline.ide.render.render import Block, Kept
-
-    Watcher = Callable[[PreviewState | None], None]
+Watcher = Callable[[PreviewState | None], None]
 # How many of the most expensive sections a budget names.
 MOST = 5
 # Versions, and the bytes of their texts.

@@ -10,7 +10,7 @@ from foldline.ide import render as rendering
 from foldline.ide.analysis.model import Visibility
 from foldline.ide.analysis.values import with_chapters
 from foldline.ide.errors import NoPrompt, PromptRefused
-from foldline.ide.render.render import IfOpened
+from foldline.ide.render.render import IfOpened, Render
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from foldline.ide.analysis.module_analysis import PromptFacts
     from foldline.ide.prompts.request import View
-    from foldline.ide.render.render import Render
     from foldline.ide.snapshot import Snapshot
     from foldline.ide.sources.source import PromptSource
     from foldline.ide.workspace import Result
