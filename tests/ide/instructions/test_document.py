@@ -76,6 +76,15 @@ def test_headings_make_sections_with_keys_and_numbers() -> None:
     ]
 
 
+@given(
+    st.lists(st.tuples(st.integers(1, 3), st.sampled_from(["foo", "foo-2", "foo-2-2", "foo-3"])))
+)
+def test_each_section_has_a_key_of_its_own(headings: list[tuple[int, str]]) -> None:
+    text = "".join(f"{'#' * level} {title}\n" for level, title in headings)
+    keys = [section.key for section in InstructionFile("AGENTS.md", text).sections]
+    assert len(set(keys)) == len(keys)
+
+
 def test_a_folded_section_shows_its_summary_and_hides_what_is_inside() -> None:
     file = InstructionFile("AGENTS.md", TEXT)
     text = file.render().text

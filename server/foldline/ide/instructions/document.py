@@ -108,12 +108,13 @@ class InstructionFile:
         for at, heading in enumerate(headings):
             around, number = places[heading.parent] if heading.parent >= 0 else ((), "")
             inside[number] = inside.get(number, 0) + 1
-            path = (*around, _slug(heading.title))
-            taken[path] = taken.get(path, 0) + 1
-            # Of equal titles, the second gets `-2`.
-            if taken[path] > 1:
-                path = (*around, f"{path[-1]}-{taken[path]}")
-                taken[path] = 1
+            path = titled = (*around, _slug(heading.title))
+            count = taken.get(titled, 0) + 1
+            # Of equal titles, the second gets `-2`, unless another title is written so.
+            while count > 1 and (path := (*around, f"{titled[-1]}-{count}")) in taken:
+                count += 1
+            taken[path] = 1
+            taken[titled] = count
             places.append((path, f"{number}{'.' * bool(number)}{inside[number]}"))
             body_end = min([heading.end, *starts[at + 1 : at + 2]])
             sections.append(
