@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import (
-    WORKSPACE_DID_CHANGE_WATCHED_FILES,
-    ConfigurationItem,
-    ConfigurationParams,
-    DidChangeWatchedFilesRegistrationOptions,
-    FileSystemWatcher,
-    MessageType,
-    Registration,
-    RegistrationParams,
-    ShowMessageParams,
-)
+from lsprotocol import types
 
 from foldline.backends.base.waiting import in_thread
 
@@ -31,8 +21,8 @@ async def configure(ls: FoldlineServer, pushed: object = None) -> None:
     """Request the client's options where it answers, else take those that it pushed."""
     workspace = ls.client_capabilities.workspace
     if workspace is not None and workspace.configuration:
-        items = [ConfigurationItem(section=SECTION)]
-        answers = await ls.workspace_configuration_async(ConfigurationParams(items))
+        items = [types.ConfigurationItem(section=SECTION)]
+        answers = await ls.workspace_configuration_async(types.ConfigurationParams(items))
         problems = ls.core.set_client_options(answers[0] if answers else None)
     elif isinstance(pushed, Mapping):
         problems = ls.core.set_client_options(pushed.get(SECTION, pushed))
@@ -55,7 +45,7 @@ def report(ls: FoldlineServer, problems: Sequence[str]) -> None:
     ls.reported.update(new)
     if new:
         message = "foldline: " + "; ".join(new)
-        ls.window_show_message(ShowMessageParams(MessageType.Warning, message))
+        ls.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
 
 
 async def watch_files(ls: FoldlineServer) -> None:
@@ -65,11 +55,11 @@ async def watch_files(ls: FoldlineServer) -> None:
     if watched is None or not watched.dynamic_registration:
         return
     endings = ("py", "toml", "json", "md", "mdc", "txt")
-    watchers = [FileSystemWatcher(f"**/*.{end}") for end in endings]
-    options = DidChangeWatchedFilesRegistrationOptions(watchers)
-    registration = Registration(
+    watchers = [types.FileSystemWatcher(f"**/*.{end}") for end in endings]
+    options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+    registration = types.Registration(
         id="foldline-watched-files",
-        method=WORKSPACE_DID_CHANGE_WATCHED_FILES,
+        method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
         register_options=options,
     )
-    await ls.client_register_capability_async(RegistrationParams([registration]))
+    await ls.client_register_capability_async(types.RegistrationParams([registration]))

@@ -5,15 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import (
-    CodeAction,
-    CodeActionKind,
-    CodeDescription,
-    Diagnostic,
-    DiagnosticRelatedInformation,
-    DiagnosticSeverity,
-    DiagnosticTag,
-)
+from lsprotocol import types
 
 from foldline.ide import checks
 from foldline.ide.checks.codes import Severity
@@ -30,10 +22,10 @@ SOURCE = "foldline"
 PAGES = Path(checks.__file__).parent / "pages"
 
 _SEVERITIES = {
-    Severity.ERROR: DiagnosticSeverity.Error,
-    Severity.WARNING: DiagnosticSeverity.Warning,
-    Severity.INFORMATION: DiagnosticSeverity.Information,
-    Severity.HINT: DiagnosticSeverity.Hint,
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.INFORMATION: types.DiagnosticSeverity.Information,
+    Severity.HINT: types.DiagnosticSeverity.Hint,
 }
 
 
@@ -43,43 +35,43 @@ def found_in(ls: FoldlineServer, snapshot: LspSnapshot) -> Sequence[checks.Diagn
     return as_wanted(every, snapshot.options.severity)
 
 
-def lsp_diagnostics(ls: FoldlineServer, snapshot: LspSnapshot) -> list[Diagnostic]:
+def lsp_diagnostics(ls: FoldlineServer, snapshot: LspSnapshot) -> list[types.Diagnostic]:
     """The diagnostics of a document, as LSP has them."""
     return [lsp_diagnostic(item, snapshot) for item in found_in(ls, snapshot)]
 
 
-def lsp_diagnostic(found: checks.Diagnostic, snapshot: LspSnapshot) -> Diagnostic:
+def lsp_diagnostic(found: checks.Diagnostic, snapshot: LspSnapshot) -> types.Diagnostic:
     """One diagnostic, as LSP has it."""
-    related: list[DiagnosticRelatedInformation] = []
+    related: list[types.DiagnosticRelatedInformation] = []
     for item in found.related:
         location = snapshot.location(item.place)
         if location is not None:
-            related.append(DiagnosticRelatedInformation(location, item.message))
+            related.append(types.DiagnosticRelatedInformation(location, item.message))
     page = PAGES / f"{found.code}.md" if found.code in set(checks.Code) else None
-    return Diagnostic(
+    return types.Diagnostic(
         range=snapshot.index.range(found.place.start, found.place.end),
         message=found.message,
         severity=_SEVERITIES[found.severity],
         code=str(found.code),
-        code_description=None if page is None else CodeDescription(page.as_uri()),
+        code_description=None if page is None else types.CodeDescription(page.as_uri()),
         source=SOURCE,
-        tags=[DiagnosticTag.Unnecessary] if found.unnecessary else None,
+        tags=[types.DiagnosticTag.Unnecessary] if found.unnecessary else None,
         related_information=related or None,
     )
 
 
 def quick_fixes(
     ls: FoldlineServer, snapshot: LspSnapshot, start: int, end: int
-) -> Iterator[CodeAction]:
+) -> Iterator[types.CodeAction]:
     """The repairs of the diagnostics that a selection touches."""
     for item in found_in(ls, snapshot):
         if not (item.place.start <= end and start <= item.place.end):
             continue
         silence = silenced_here(snapshot.analysis, item)
         for fix in (*item.fixes, *((silence,) if silence is not None else ())):
-            yield CodeAction(
+            yield types.CodeAction(
                 title=fix.title,
-                kind=CodeActionKind.QuickFix,
+                kind=types.CodeActionKind.QuickFix,
                 diagnostics=[lsp_diagnostic(item, snapshot)],
                 is_preferred=fix.preferred or None,
                 edit=snapshot.edit(fix.changes),

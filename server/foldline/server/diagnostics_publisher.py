@@ -7,14 +7,12 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import PublishDiagnosticsParams
+from lsprotocol import types
 
 from foldline.server.features.diagnostic import checked
 from foldline.server.preview_diagnostics import problem_diagnostics
 
 if TYPE_CHECKING:
-    from lsprotocol.types import Diagnostic
-
     from foldline.server.preview_diagnostics import Problem
     from foldline.server.server import FoldlineServer
 
@@ -32,7 +30,7 @@ class DiagnosticsPublisher:
 
     def __init__(self, ls: FoldlineServer) -> None:
         self._ls = ls
-        self._published: dict[str, list[Diagnostic]] = {}
+        self._published: dict[str, list[types.Diagnostic]] = {}
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -64,7 +62,7 @@ class DiagnosticsPublisher:
 
     async def _publish(self, uri: str, problems: tuple[Problem, ...]) -> None:
         version = self._version_of(uri)
-        items: list[Diagnostic] = []
+        items: list[types.Diagnostic] = []
         if not self.pulled and self._is_open(uri):
             # The text may have changed in the meantime, and the version is that of the answer.
             version, items = await checked(self._ls, uri)
@@ -76,7 +74,7 @@ class DiagnosticsPublisher:
             items = []  # It was closed in the meantime.
         if items != self._published.get(uri, []):
             self._published[uri] = items
-            params = PublishDiagnosticsParams(uri, items, version)
+            params = types.PublishDiagnosticsParams(uri, items, version)
             self._ls.text_document_publish_diagnostics(params)
         if not items:
             self._published.pop(uri, None)

@@ -3,12 +3,7 @@
 import re
 from urllib.parse import unquote
 
-from lsprotocol.types import (
-    PositionEncodingKind,
-    TextDocumentContentChangeEvent,
-    TextDocumentContentChangePartial,
-    TextDocumentSyncKind,
-)
+from lsprotocol import types
 from pygls.workspace import TextDocument, Workspace
 
 from foldline.server.convert import LineIndex, LineStarts, offset_at
@@ -36,19 +31,19 @@ class Document(TextDocument):
             self._index = LineIndex.of(source, self.position_codec.encoding)
         return self._index
 
-    def apply_change(self, change: TextDocumentContentChangeEvent) -> None:
+    def apply_change(self, change: types.TextDocumentContentChangeEvent) -> None:
         """Take over a change; what that costs depends on the change, but for one copy of the text.
 
         The event loop waits meanwhile, and editors send a change for each key.
         """
-        if not isinstance(change, TextDocumentContentChangePartial):
+        if not isinstance(change, types.TextDocumentContentChangePartial):
             self._source = change.text
             self._starts = None
             return
         source = self.source
         if self._starts is None:
             self._starts = LineStarts(source)
-        encoding = self.position_codec.encoding or PositionEncodingKind.Utf16
+        encoding = self.position_codec.encoding or types.PositionEncodingKind.Utf16
         start = offset_at(source, self._starts, change.range.start, encoding)
         end = max(start, offset_at(source, self._starts, change.range.end, encoding))
         # Two halves of a character that the edit brings together are that character.
@@ -74,7 +69,7 @@ class Documents(Workspace):
             source=source,
             version=version,
             language_id=language_id,
-            sync_kind=TextDocumentSyncKind.Incremental,
+            sync_kind=types.TextDocumentSyncKind.Incremental,
             position_codec=self.position_codec,
         )
 

@@ -16,17 +16,7 @@ from uuid import uuid4
 
 import attrs
 from cattrs import BaseValidationError, Converter, transform_error
-from lsprotocol.types import (
-    EXIT,
-    INITIALIZE,
-    SHUTDOWN,
-    WORKSPACE_EXECUTE_COMMAND,
-    ExecuteCommandParams,
-    InitializeParams,
-    InitializeResult,
-    ResponseError,
-    ResponseErrorMessage,
-)
+from lsprotocol import types
 from pygls.exceptions import (
     JsonRpcException,
     JsonRpcInternalError,
@@ -36,13 +26,7 @@ from pygls.exceptions import (
     JsonRpcRequestCancelled,
     JsonRpcServerNotInitialized,
 )
-from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
-from pygls.protocol.json_rpc import (
-    JsonRPCNotification,
-    JsonRPCRequestMessage,
-    JsonRPCResponseMessage,
-    MsgId,
-)
+from pygls.protocol import LanguageServerProtocol, default_converter, json_rpc, lsp_method
 
 from foldline.backends.base.uris import uri_of_path
 from foldline.ide.uris import local_path
@@ -60,7 +44,7 @@ def message_converter() -> Converter:
     The base makes tuples of them, whose names are lost where they are no Python names.
     """
     converter: Converter = default_converter()  # type: ignore[no-untyped-call]  # Untyped in pygls.
-    for kind in (JsonRPCNotification, JsonRPCRequestMessage):
+    for kind in (json_rpc.JsonRPCNotification, json_rpc.JsonRPCRequestMessage):
         converter.register_structure_hook(
             kind, lambda message, kind: kind(**{"params": None, **message})
         )
@@ -71,9 +55,9 @@ class FoldlineProtocol(LanguageServerProtocol):
     def __init__(self, server: Any, converter: Converter) -> None:
         super().__init__(server, converter)
         # Apart from the client's requests: both sides choose their ids as they like.
-        self._asked: dict[MsgId, Future[Any]] = {}
-        self._shutdown_id: MsgId | None = None
-        self._running: set[MsgId] = set()
+        self._asked: dict[json_rpc.MsgId, Future[Any]] = {}
+        self._shutdown_id: json_rpc.MsgId | None = None
+        self._running: set[json_rpc.MsgId] = set()
 
     # A method, because the base class looks at the value of every property when it is made.
     def get_documents(self) -> Documents:
@@ -153,7 +137,7 @@ class FoldlineProtocol(LanguageServerProtocol):
         is_request = "id" in message
         kind = self.get_message_type(method)
         if kind is None:
-            kind = JsonRPCRequestMessage if is_request else JsonRPCNotification
+            kind = json_rpc.JsonRPCRequestMessage if is_request else json_rpc.JsonRPCNotification
         elif is_request and "id" not in attrs.fields_dict(kind):
             raise JsonRpcInvalidRequest(f"{method} is a notification: send it without an `id`")
         try:
@@ -163,13 +147,13 @@ class FoldlineProtocol(LanguageServerProtocol):
 
     def _refusal(self, message: dict[str, Any], method: str) -> JsonRpcException | None:
         """Return why the protocol's state forbids a message; None if it doesn't."""
-        if method == EXIT:
+        if method == types.EXIT:
             return None
         if self._shutdown:
             return JsonRpcInvalidRequest("The server has been shut down")
-        if not self.is_initialized and method != INITIALIZE:
+        if not self.is_initialized and method != types.INITIALIZE:
             return JsonRpcServerNotInitialized("The first request must be initialize")
-        if self.is_initialized and method == INITIALIZE:
+        if self.is_initialized and method == types.INITIALIZE:
             return JsonRpcInvalidRequest("The server is already initialized")
         if "id" in message and message["id"] in self._request_futures:
             # One answer could not be told from the other.
@@ -189,7 +173,7 @@ class FoldlineProtocol(LanguageServerProtocol):
 
     def _execute_handler(
         self,
-        msg_id: MsgId,
+        msg_id: json_rpc.MsgId,
         handler: Callable[..., Any],
         callback: Callable[[Future[Any]], None],
         args: tuple[Any, ...] | None = None,
@@ -226,16 +210,18 @@ class FoldlineProtocol(LanguageServerProtocol):
         else:
             super()._run_generator(future, gen=gen, result_future=result_future)
 
-    @lsp_method(INITIALIZE)
-    def lsp_initialize(self, params: InitializeParams) -> Generator[Any, Any, InitializeResult]:
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(
+        self, params: types.InitializeParams
+    ) -> Generator[Any, Any, types.InitializeResult]:
         """Begin the session; a root that isn't a folder of this machine counts as none."""
         # The base class fails at such a one.
         located = attrs.evolve(params, root_uri=_root_uri(params), root_path=None)
         return (yield from super().lsp_initialize(located))
 
-    @lsp_method(WORKSPACE_EXECUTE_COMMAND)
+    @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
     async def lsp_workspace__execute_command(  # type: ignore[override]  # A generator there.
-        self, params: ExecuteCommandParams
+        self, params: types.ExecuteCommandParams
     ) -> Any:
         """Execute a command in the request's own task, so that cancelling one ends the other."""
         handler = self.fm.commands.get(params.command)
@@ -243,14 +229,14 @@ class FoldlineProtocol(LanguageServerProtocol):
             raise JsonRpcInvalidParams(f"There is no command {params.command!r}")
         return await handler(*params.arguments or ())
 
-    def _handle_cancel_notification(self, msg_id: MsgId) -> None:
+    def _handle_cancel_notification(self, msg_id: json_rpc.MsgId) -> None:
         """Cancel a request, which stays known until it is answered."""
         # The types let anything pass for an id.
         future = self._request_futures.get(msg_id) if _is_id(msg_id) else None
         if future is not None:
             future.cancel()
 
-    def _send_handler_result(self, future: Future[Any], *, msg_id: MsgId) -> None:
+    def _send_handler_result(self, future: Future[Any], *, msg_id: json_rpc.MsgId) -> None:
         if self._shutdown and msg_id != self._shutdown_id:
             return  # `shutdown` has answered it.
         refusal = None if future.cancelled() else future.exception()
@@ -261,7 +247,7 @@ class FoldlineProtocol(LanguageServerProtocol):
         else:
             super()._send_handler_result(future, msg_id=msg_id)
 
-    @lsp_method(SHUTDOWN)
+    @lsp_method(types.SHUTDOWN)
     def lsp_shutdown(self, params: None) -> Generator[Any, Any, None]:
         """End what runs for the client, after each request that waits was answered."""
         self._shutdown_id = self.msg_id
@@ -273,7 +259,7 @@ class FoldlineProtocol(LanguageServerProtocol):
             if msg_id in self._running:
                 self._send_response(msg_id, error=refusal)
             future.cancel()
-        if (handler := self.fm.features.get(SHUTDOWN)) is not None:
+        if (handler := self.fm.features.get(types.SHUTDOWN)) is not None:
             yield handler, (params,), None
 
     # Requests of our own
@@ -283,7 +269,7 @@ class FoldlineProtocol(LanguageServerProtocol):
         method: str,
         params: Any | None = None,
         callback: Callable[[Any], None] | None = None,
-        msg_id: MsgId | None = None,
+        msg_id: json_rpc.MsgId | None = None,
     ) -> Future[Any]:
         """Send a request; what the client never answers is given up when many wait."""
         msg_id = str(uuid4()) if msg_id is None else msg_id
@@ -302,17 +288,17 @@ class FoldlineProtocol(LanguageServerProtocol):
         if not _is_id(msg_id) or msg_id not in self._asked:
             log.debug("An answer to %r, which is not waited for", msg_id)
             return
-        kind = self._result_types.get(msg_id) or JsonRPCResponseMessage
+        kind = self._result_types.get(msg_id) or json_rpc.JsonRPCResponseMessage
         try:
             if "error" in message:
-                error = self._converter.structure(message["error"], ResponseError)
+                error = self._converter.structure(message["error"], types.ResponseError)
                 self._settle(msg_id, JsonRpcException.from_error(error))
             else:
                 self._settle(msg_id, self._converter.structure(message, kind).result)
         except _MISFITS as error:
             self._settle(msg_id, JsonRpcInvalidParams(f"The client's answer: {_problems(error)}"))
 
-    def _settle(self, msg_id: MsgId, outcome: object) -> None:
+    def _settle(self, msg_id: json_rpc.MsgId, outcome: object) -> None:
         future = self._asked[msg_id]
         self._forget_own(msg_id)
         # False where our side has stopped waiting.
@@ -322,7 +308,7 @@ class FoldlineProtocol(LanguageServerProtocol):
             else:
                 future.set_result(outcome)
 
-    def _forget_own(self, msg_id: MsgId) -> None:
+    def _forget_own(self, msg_id: json_rpc.MsgId) -> None:
         self._asked.pop(msg_id, None)
         self._result_types.pop(msg_id, None)
 
@@ -338,7 +324,7 @@ class FoldlineProtocol(LanguageServerProtocol):
         A notification that isn't JSON is dropped.
         """
         message = data
-        if type(data) is JsonRPCResponseMessage:
+        if type(data) is json_rpc.JsonRPCResponseMessage:
             # Its result is plain already, and may be large: the event loop doesn't copy it.
             message = {"id": data.id, "jsonrpc": data.jsonrpc, "result": data.result}
         try:
@@ -361,7 +347,7 @@ class FoldlineProtocol(LanguageServerProtocol):
         msg_id = getattr(data, "id", None)
         if msg_id is None or hasattr(data, "method"):
             return
-        if not isinstance(data, ResponseErrorMessage):
+        if not isinstance(data, types.ResponseErrorMessage):
             refusal = JsonRpcInternalError(f"The answer cannot be sent as JSON: {cause}")
             self._send_response(msg_id, error=refusal.to_response_error())
         elif data.error is not None and data.error.data is not None:
@@ -372,7 +358,7 @@ class FoldlineProtocol(LanguageServerProtocol):
 _MISFITS = (BaseValidationError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
-def _root_uri(params: InitializeParams) -> str | None:
+def _root_uri(params: types.InitializeParams) -> str | None:
     """The root that a client without workspace folders names."""
     uri = params.root_uri
     if uri is None and params.root_path:

@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
-from lsprotocol.types import (
-    Location,
-    Position,
-    PositionEncodingKind,
-    Range,
-    TextEdit,
-    WorkspaceEdit,
-)
+from lsprotocol import types
 
 from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.render import render
@@ -31,7 +24,7 @@ if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
 
     Result = TypeVar("Result")
-    Encoding = PositionEncodingKind | str | None
+    Encoding = types.PositionEncodingKind | str | None
 
 # For as long as a text is current.
 _indexes: WeakKeyDictionary[OpenDocument | ModuleAnalysis, LineIndex] = WeakKeyDictionary()
@@ -63,37 +56,39 @@ class LspSnapshot(Snapshot):
             _index_of(snapshot, encoding),
         )
 
-    def offset(self, position: Position) -> int:
+    def offset(self, position: types.Position) -> int:
         """The offset of a position."""
         return self.index.offset(position)
 
-    def range(self, span: Span | SourceSpan) -> Range:
+    def range(self, span: Span | SourceSpan) -> types.Range:
         """The range of a span of the document."""
         return self.index.range(span.start, span.end)
 
-    def locations(self, places: Iterable[SourceSpan]) -> list[Location]:
+    def locations(self, places: Iterable[SourceSpan]) -> list[types.Location]:
         """Places in files of the project, without those in files that can't be read."""
         located = map(self.location, places)
         return [location for location in located if location is not None]
 
-    def location(self, place: SourceSpan) -> Location | None:
+    def location(self, place: SourceSpan) -> types.Location | None:
         """A place in any file of the project; None where that file can't be read."""
         if place.file == self.analysis.file:
-            return Location(self.uri, self.range(place))
+            return types.Location(self.uri, self.range(place))
         text = self.project.text(place.file)
         if text is None:
             return None
         index = LineIndex.of(text, self.encoding)
-        return Location(uri_of_file(place.file), index.range(place.start, place.end))
+        return types.Location(uri_of_file(place.file), index.range(place.start, place.end))
 
-    def edit(self, changes: Iterable[Change]) -> WorkspaceEdit:
+    def edit(self, changes: Iterable[Change]) -> types.WorkspaceEdit:
         """Changes of source, by document."""
-        edits: dict[str, list[TextEdit]] = {}
+        edits: dict[str, list[types.TextEdit]] = {}
         for change in changes:
             location = self.location(change.place)
             if location is not None:
-                edits.setdefault(location.uri, []).append(TextEdit(location.range, change.text))
-        return WorkspaceEdit(changes=edits)
+                edits.setdefault(location.uri, []).append(
+                    types.TextEdit(location.range, change.text)
+                )
+        return types.WorkspaceEdit(changes=edits)
 
 
 def locate(snapshot: Snapshot, place: SourceSpan, encoding: Encoding) -> render.Location | None:

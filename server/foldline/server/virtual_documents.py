@@ -19,13 +19,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
-from lsprotocol.types import (
-    WORKSPACE_TEXT_DOCUMENT_CONTENT,
-    Registration,
-    RegistrationParams,
-    TextDocumentContentRefreshParams,
-    TextDocumentContentRegistrationOptions,
-)
+from lsprotocol import types
 
 from foldline.ide.errors import IdeError, PathRefused
 from foldline.ide.prompts.actions import Text
@@ -34,8 +28,6 @@ from foldline.ide.prompts.request import PromptRef, RenderMode, View
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from lsprotocol.types import TextDocumentContentClientCapabilities
-
     from foldline.ide.previews.state import PreviewState
     from foldline.server.server import FoldlineServer
 
@@ -181,21 +173,23 @@ class VirtualDocuments:
         for address in sorted(changed):
             self._asked.pop(address, None)
             # Its answer says nothing, and a client may take its time.
-            ls.workspace_text_document_content_refresh(TextDocumentContentRefreshParams(address))
+            ls.workspace_text_document_content_refresh(
+                types.TextDocumentContentRefreshParams(address)
+            )
 
 
 async def register(ls: FoldlineServer) -> None:
     """Have the client ask for these documents, where it can."""
     capability = _capability(ls)
     if capability is not None and capability.dynamic_registration:
-        registration = Registration(
+        registration = types.Registration(
             id="foldline-virtual-documents",
-            method=WORKSPACE_TEXT_DOCUMENT_CONTENT,
-            register_options=TextDocumentContentRegistrationOptions([SCHEME]),
+            method=types.WORKSPACE_TEXT_DOCUMENT_CONTENT,
+            register_options=types.TextDocumentContentRegistrationOptions([SCHEME]),
         )
-        await ls.client_register_capability_async(RegistrationParams([registration]))
+        await ls.client_register_capability_async(types.RegistrationParams([registration]))
 
 
-def _capability(ls: FoldlineServer) -> TextDocumentContentClientCapabilities | None:
+def _capability(ls: FoldlineServer) -> types.TextDocumentContentClientCapabilities | None:
     workspace = ls.client_capabilities.workspace
     return workspace.text_document_content if workspace is not None else None

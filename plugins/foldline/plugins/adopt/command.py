@@ -8,22 +8,7 @@ from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
 
-from lsprotocol.types import (
-    ApplyWorkspaceEditParams,
-    CreateFile,
-    CreateFileOptions,
-    MessageActionItem,
-    MessageType,
-    OptionalVersionedTextDocumentIdentifier,
-    Position,
-    Range,
-    ResourceOperationKind,
-    ShowMessageParams,
-    ShowMessageRequestParams,
-    TextDocumentEdit,
-    TextEdit,
-    WorkspaceEdit,
-)
+from lsprotocol import types
 
 from foldline.backends.base.waiting import in_thread
 from foldline.backends.errors import PathError
@@ -145,45 +130,54 @@ def _rewritten(
         return None
 
 
-def _change(ls: FoldlineServer, root: Path, rewritten: Rewritten) -> WorkspaceEdit:
+def _change(ls: FoldlineServer, root: Path, rewritten: Rewritten) -> types.WorkspaceEdit:
     uri = uri_of(root / rewritten.path)
     opened = ls.core.document(uri)
     version = None if opened is None else opened.version
     before, after = (_LINE.findall(text) for text in (rewritten.before, rewritten.after))
     edits = [
-        TextEdit(Range(Position(start, 0), Position(end, 0)), "".join(after[first:last]))
+        types.TextEdit(
+            types.Range(types.Position(start, 0), types.Position(end, 0)),
+            "".join(after[first:last]),
+        )
         for tag, start, end, first, last in SequenceMatcher(None, before, after).get_opcodes()
         if tag != "equal"
     ]
-    document = OptionalVersionedTextDocumentIdentifier(uri, version)
-    return WorkspaceEdit(document_changes=[TextDocumentEdit(document, edits)])
+    document = types.OptionalVersionedTextDocumentIdentifier(uri, version)
+    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, edits)])
 
 
 def _answer(adoption: Adoption, uri: str) -> dict[str, object]:
     return {"uri": uri, **as_data(adoption), "report": list(report(adoption))}
 
 
-def _creation(uri: str, text: str) -> WorkspaceEdit:
-    start = Position(0, 0)
-    document = OptionalVersionedTextDocumentIdentifier(uri=uri, version=None)
-    return WorkspaceEdit(
+def _creation(uri: str, text: str) -> types.WorkspaceEdit:
+    start = types.Position(0, 0)
+    document = types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=None)
+    return types.WorkspaceEdit(
         document_changes=[
-            CreateFile(uri, options=CreateFileOptions(overwrite=False, ignore_if_exists=False)),
-            TextDocumentEdit(document, [TextEdit(Range(start, start), text)]),
+            types.CreateFile(
+                uri, options=types.CreateFileOptions(overwrite=False, ignore_if_exists=False)
+            ),
+            types.TextDocumentEdit(document, [types.TextEdit(types.Range(start, start), text)]),
         ]
     )
 
 
-async def _apply(ls: FoldlineServer, adoption: Adoption, edit: WorkspaceEdit) -> None:
+async def _apply(ls: FoldlineServer, adoption: Adoption, edit: types.WorkspaceEdit) -> None:
     workspace = ls.client_capabilities.workspace
     supported = workspace and workspace.workspace_edit
     operations = (supported and supported.resource_operations) or ()
-    if not (workspace and workspace.apply_edit and ResourceOperationKind.Create in operations):
+    if not (
+        workspace and workspace.apply_edit and types.ResourceOperationKind.Create in operations
+    ):
         raise IdeError(
             "This editor can't create files for a language server: run `foldline adopt` instead"
         )
     done = await ls.workspace_apply_edit_async(
-        ApplyWorkspaceEditParams(edit, label=f"Adopt {adoption.plan.original.name} as a prompt")
+        types.ApplyWorkspaceEditParams(
+            edit, label=f"Adopt {adoption.plan.original.name} as a prompt"
+        )
     )
     if not done.applied:
         raise IdeError(f"The editor didn't create the module: {done.failure_reason or 'refused'}")
@@ -193,20 +187,20 @@ def _tell(
     ls: FoldlineServer,
     adoption: Adoption,
     rewritten: Rewritten | None,
-    edit: WorkspaceEdit | None,
+    edit: types.WorkspaceEdit | None,
 ) -> None:
     """Tell the user how the texts compare, and offer to rewrite the call."""
-    kind = MessageType.Info if adoption.is_same else MessageType.Warning
+    kind = types.MessageType.Info if adoption.is_same else types.MessageType.Warning
     message = "\n".join(verdict(adoption))
     window = ls.client_capabilities.window
     if rewritten is None or edit is None or window is None or window.show_message is None:
-        ls.window_show_message(ShowMessageParams(kind, message))
+        ls.window_show_message(types.ShowMessageParams(kind, message))
         return
     label = f"Render It in {rewritten.path}:{rewritten.line}"
 
-    def answered(item: MessageActionItem | None) -> None:
+    def answered(item: types.MessageActionItem | None) -> None:
         if item is not None and item.title == label:
-            ls.workspace_apply_edit(ApplyWorkspaceEditParams(edit, label=label))
+            ls.workspace_apply_edit(types.ApplyWorkspaceEditParams(edit, label=label))
 
-    params = ShowMessageRequestParams(kind, message, [MessageActionItem(label)])
+    params = types.ShowMessageRequestParams(kind, message, [types.MessageActionItem(label)])
     ls.window_show_message_request(params, answered)

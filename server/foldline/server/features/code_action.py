@@ -10,18 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import (
-    TEXT_DOCUMENT_CODE_ACTION,
-    CodeAction,
-    CodeActionKind,
-    CodeActionOptions,
-    Command,
-    OptionalVersionedTextDocumentIdentifier,
-    SnippetTextEdit,
-    StringValue,
-    TextDocumentEdit,
-    WorkspaceEdit,
-)
+from lsprotocol import types
 
 from foldline.ide.plugins import Plugin, plugins
 from foldline.ide.resolve import range_in
@@ -32,18 +21,21 @@ from foldline.server.snapshots import with_snapshot
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lsprotocol.types import CodeActionParams
-
     from foldline.ide.analysis.model import Span, StaticPrompt, StaticSection
     from foldline.ide.plugins import Action
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
-METHOD = TEXT_DOCUMENT_CODE_ACTION
+METHOD = types.TEXT_DOCUMENT_CODE_ACTION
 KIND = "source.foldline"
 KIND_HERE = "refactor.foldline"
-OPTIONS = CodeActionOptions(
-    code_action_kinds=[CodeActionKind.QuickFix, CodeActionKind.RefactorRewrite, KIND_HERE, KIND],
+OPTIONS = types.CodeActionOptions(
+    code_action_kinds=[
+        types.CodeActionKind.QuickFix,
+        types.CodeActionKind.RefactorRewrite,
+        KIND_HERE,
+        KIND,
+    ],
     resolve_provider=False,
 )
 
@@ -53,7 +45,7 @@ CLIENT_CLOSE_SECTION = "foldline.closeSection"
 CLIENT_OUTLINE = "foldline.outline"
 
 
-async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeAction]:
+async def handle(ls: FoldlineServer, params: types.CodeActionParams) -> list[types.CodeAction]:
     only = params.context.only
     if only is not None:
         # The protocol types accept any text as a kind.
@@ -62,14 +54,14 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
     def wants(kind: str) -> bool:
         return only is None or any(covers(asked, kind) for asked in only)
 
-    def query(snapshot: LspSnapshot) -> list[CodeAction]:
+    def query(snapshot: LspSnapshot) -> list[types.CodeAction]:
         from foldline.server.diagnostic_items import quick_fixes
 
         start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
-        actions: list[CodeAction] = []
-        if wants(CodeActionKind.QuickFix):
+        actions: list[types.CodeAction] = []
+        if wants(types.CodeActionKind.QuickFix):
             actions += quick_fixes(ls, snapshot, start, end)
-        if wants(CodeActionKind.QuickFix) or wants(CodeActionKind.RefactorRewrite):
+        if wants(types.CodeActionKind.QuickFix) or wants(types.CodeActionKind.RefactorRewrite):
             answers = plugins().ask(Plugin.actions, snapshot, start, end)
             offered = [_plugin_action(ls, snapshot, one) for answer in answers for one in answer]
             actions += [action for action in offered if wants(action.kind or "")]
@@ -83,41 +75,41 @@ async def handle(ls: FoldlineServer, params: CodeActionParams) -> list[CodeActio
             here = wants(KIND_HERE) and is_here
             if here or wants(KIND):
                 kind = KIND_HERE if here else KIND
-                actions.append(CodeAction(title=command.title, kind=kind, command=command))
+                actions.append(types.CodeAction(title=command.title, kind=kind, command=command))
         return actions
 
     return await with_snapshot(ls, params.text_document.uri, query) or []
 
 
-def _plugin_action(ls: FoldlineServer, snapshot: LspSnapshot, action: Action) -> CodeAction:
+def _plugin_action(ls: FoldlineServer, snapshot: LspSnapshot, action: Action) -> types.CodeAction:
     """Return a plugin's action, with a field for what the user writes where editors have them."""
-    kind = CodeActionKind.QuickFix if action.fix else CodeActionKind.RefactorRewrite
+    kind = types.CodeActionKind.QuickFix if action.fix else types.CodeActionKind.RefactorRewrite
     command = edit = None
     if action.command:
-        command = Command(action.title, action.command, arguments=[action.arguments or {}])
+        command = types.Command(action.title, action.command, arguments=[action.arguments or {}])
     if action.changes:
         edit = snapshot.edit(action.changes)
     workspace = ls.client_capabilities.workspace
     support = workspace.workspace_edit if workspace is not None else None
     if action.field and support and support.snippet_edit_support and support.document_changes:
         snippets = [
-            SnippetTextEdit(snapshot.range(one.place), _snippet(one.text, action.field))
+            types.SnippetTextEdit(snapshot.range(one.place), _snippet(one.text, action.field))
             for one in action.changes
         ]
-        version = OptionalVersionedTextDocumentIdentifier(snapshot.uri, snapshot.version)
-        edit = WorkspaceEdit(document_changes=[TextDocumentEdit(version, snippets)])
-    return CodeAction(action.title, kind, edit=edit, command=command)
+        version = types.OptionalVersionedTextDocumentIdentifier(snapshot.uri, snapshot.version)
+        edit = types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(version, snippets)])
+    return types.CodeAction(action.title, kind, edit=edit, command=command)
 
 
-def _snippet(text: str, field: str) -> StringValue:
+def _snippet(text: str, field: str) -> types.StringValue:
     # In a snippet `$`, `}` and the backslash are syntax.
     plain, placeholder = (re.sub(r"[\\$}]", r"\\\g<0>", part) for part in (text, field))
-    return StringValue(plain.replace(placeholder, f"${{1:{placeholder}}}", 1))
+    return types.StringValue(plain.replace(placeholder, f"${{1:{placeholder}}}", 1))
 
 
 def _offers(
     ls: FoldlineServer, snapshot: LspSnapshot, start: int, end: int
-) -> Iterator[tuple[Command, bool]]:
+) -> Iterator[tuple[types.Command, bool]]:
     """Yield commands, each with True if it concerns the prompt or section under the cursor."""
     uri, file = snapshot.uri, snapshot.analysis.file
     supported = ls.core.settings.client_commands
@@ -163,11 +155,11 @@ def _command(
     arguments: Mapping[str, object],
     view: str,
     supported: Sequence[str],
-) -> Command:
+) -> types.Command:
     """Return the client's own command if it has announced it, else the server's."""
     if client_command is not None and client_command in supported:
-        return Command(title, client_command, arguments=[arguments])
-    return Command(title, show.COMMAND, arguments=[{**arguments, "what": view}])
+        return types.Command(title, client_command, arguments=[arguments])
+    return types.Command(title, show.COMMAND, arguments=[{**arguments, "what": view}])
 
 
 def _prompts_at(

@@ -7,28 +7,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import TEXT_DOCUMENT_CODE_LENS, CodeLens, CodeLensOptions
+from lsprotocol import types
 
 from foldline.ide.structuring import unstructure
 from foldline.server.features.code_lens_resolve import Target, command_of
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
-    from lsprotocol.types import CodeLensParams
-
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
-METHOD = TEXT_DOCUMENT_CODE_LENS
-OPTIONS = CodeLensOptions(resolve_provider=True)
+METHOD = types.TEXT_DOCUMENT_CODE_LENS
+OPTIONS = types.CodeLensOptions(resolve_provider=True)
 
 
-async def handle(ls: FoldlineServer, params: CodeLensParams) -> list[CodeLens] | None:
-    def query(snapshot: LspSnapshot) -> list[CodeLens]:
+async def handle(ls: FoldlineServer, params: types.CodeLensParams) -> list[types.CodeLens] | None:
+    def query(snapshot: LspSnapshot) -> list[types.CodeLens]:
         if not snapshot.options.code_lens:
             return []
         return [
-            CodeLens(
+            types.CodeLens(
                 range=snapshot.range(lens.place),
                 command=command_of(target, lens.title) if lens.title is not None else None,
                 data=unstructure(target),

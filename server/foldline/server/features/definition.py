@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import TEXT_DOCUMENT_DEFINITION, Location
+from lsprotocol import types
 
 from foldline.backends.base.waiting import in_thread
 from foldline.ide import features
@@ -15,18 +15,18 @@ from foldline.server.links import links_in
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
-    from lsprotocol.types import DefinitionParams
-
     from foldline.server.links import ResolvedLink
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
-METHOD = TEXT_DOCUMENT_DEFINITION
+METHOD = types.TEXT_DOCUMENT_DEFINITION
 OPTIONS = None
 
 
-async def handle(ls: FoldlineServer, params: DefinitionParams) -> list[Location] | Location | None:
-    def query(snapshot: LspSnapshot) -> list[Location]:
+async def handle(
+    ls: FoldlineServer, params: types.DefinitionParams
+) -> list[types.Location] | types.Location | None:
+    def query(snapshot: LspSnapshot) -> list[types.Location]:
         places = features.definitions(snapshot.analysis, snapshot.offset(params.position))
         return snapshot.locations(places)
 
@@ -37,11 +37,11 @@ async def handle(ls: FoldlineServer, params: DefinitionParams) -> list[Location]
     return await in_thread(partial(_location, ls, links[0])) if links else None
 
 
-def _location(ls: FoldlineServer, link: ResolvedLink) -> Location | None:
+def _location(ls: FoldlineServer, link: ResolvedLink) -> types.Location | None:
     """Return where a link leads; None for a folder or several files."""
     files, target = link.folder.access.file_backend, link.target
     if not target.path or files.is_folder(target.path):
         return None
     text = files.load(target.path).text
     index = LineIndex.of(text, ls.documents.position_codec.encoding)
-    return Location(uri_of(files.root / target.path), index.line(max(target.line - 1, 0)))
+    return types.Location(uri_of(files.root / target.path), index.line(max(target.line - 1, 0)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import TEXT_DOCUMENT_DOCUMENT_LINK, DocumentLink, DocumentLinkOptions
+from lsprotocol import types
 
 from foldline.ide import features
 from foldline.ide.uris import uri_of
@@ -13,19 +13,19 @@ from foldline.server.links import links_in
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
-    from lsprotocol.types import DocumentLinkParams
-
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
-METHOD = TEXT_DOCUMENT_DOCUMENT_LINK
-OPTIONS = DocumentLinkOptions(resolve_provider=False)
+METHOD = types.TEXT_DOCUMENT_DOCUMENT_LINK
+OPTIONS = types.DocumentLinkOptions(resolve_provider=False)
 
 
-async def handle(ls: FoldlineServer, params: DocumentLinkParams) -> list[DocumentLink] | None:
-    def query(snapshot: LspSnapshot) -> list[DocumentLink]:
+async def handle(
+    ls: FoldlineServer, params: types.DocumentLinkParams
+) -> list[types.DocumentLink] | None:
+    def query(snapshot: LspSnapshot) -> list[types.DocumentLink]:
         return [
-            DocumentLink(
+            types.DocumentLink(
                 snapshot.range(link.span),
                 target=link.target if "://" in link.target else Path(link.target).as_uri(),
             )
@@ -37,5 +37,7 @@ async def handle(ls: FoldlineServer, params: DocumentLinkParams) -> list[Documen
     for folder, span, to in await links_in(ls, uri):
         file = folder.root / to.path
         if to.path and not file.is_dir():
-            all_links.append(DocumentLink(span, uri_of(file) + f"#L{to.line}" * (to.line > 0)))
+            all_links.append(
+                types.DocumentLink(span, uri_of(file) + f"#L{to.line}" * (to.line > 0))
+            )
     return all_links or None

@@ -5,23 +5,21 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import INITIALIZE
+from lsprotocol import types
 
 from foldline.ide.lifecycle import exit_with_process
 from foldline.ide.settings import read_settings
 
 if TYPE_CHECKING:
-    from lsprotocol.types import InitializeParams
-
     from foldline.server.server import FoldlineServer
 
 log = logging.getLogger(__name__)
 
-METHOD = INITIALIZE
+METHOD = types.INITIALIZE
 OPTIONS = None
 
 
-def handle(ls: FoldlineServer, params: InitializeParams) -> None:
+def handle(ls: FoldlineServer, params: types.InitializeParams) -> None:
     settings, ls.settings_problems = read_settings(params.initialization_options)
     ls.core.set_settings(settings)
     folders = [folder.uri for folder in params.workspace_folders or ()]

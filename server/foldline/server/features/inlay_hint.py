@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import TEXT_DOCUMENT_INLAY_HINT, InlayHint, InlayHintOptions
+from lsprotocol import types
 
 from foldline.server.markup import hover_markup
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
-    from lsprotocol.types import InlayHintParams
-
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
-METHOD = TEXT_DOCUMENT_INLAY_HINT
-OPTIONS = InlayHintOptions(resolve_provider=False)
+METHOD = types.TEXT_DOCUMENT_INLAY_HINT
+OPTIONS = types.InlayHintOptions(resolve_provider=False)
 
 
-async def handle(ls: FoldlineServer, params: InlayHintParams) -> list[InlayHint] | None:
-    def query(snapshot: LspSnapshot) -> list[InlayHint]:
+async def handle(ls: FoldlineServer, params: types.InlayHintParams) -> list[types.InlayHint] | None:
+    def query(snapshot: LspSnapshot) -> list[types.InlayHint]:
         if not snapshot.options.inlay_hints:
             return []
         start, end = snapshot.offset(params.range.start), snapshot.offset(params.range.end)
         return [
-            InlayHint(
+            types.InlayHint(
                 position=snapshot.index.line(snapshot.index.position(inlay.offset).line).end,
                 label=inlay.label,
                 tooltip=hover_markup(ls, inlay.tooltip) if inlay.tooltip else None,

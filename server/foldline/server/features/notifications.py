@@ -5,17 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import (
-    INITIALIZED,
-    TEXT_DOCUMENT_DID_CHANGE,
-    TEXT_DOCUMENT_DID_CLOSE,
-    TEXT_DOCUMENT_DID_OPEN,
-    WORKSPACE_DID_CHANGE_CONFIGURATION,
-    WORKSPACE_DID_CHANGE_WATCHED_FILES,
-    WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS,
-    MessageType,
-    ShowMessageParams,
-)
+from lsprotocol import types
 
 from foldline.ide.structuring import structure
 from foldline.records import record
@@ -27,16 +17,6 @@ from foldline.server.warm_up import warm_up
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from lsprotocol.types import (
-        DidChangeConfigurationParams,
-        DidChangeTextDocumentParams,
-        DidChangeWatchedFilesParams,
-        DidChangeWorkspaceFoldersParams,
-        DidCloseTextDocumentParams,
-        DidOpenTextDocumentParams,
-        InitializedParams,
-    )
-
     from foldline.server.server import FoldlineServer
 
 
@@ -45,11 +25,11 @@ class Trust:
     trusted: bool
 
 
-async def initialized(ls: FoldlineServer, params: InitializedParams) -> None:
+async def initialized(ls: FoldlineServer, params: types.InitializedParams) -> None:
     """Report wrong settings, and load what the first requests need."""
     if ls.settings_problems:
         message = "foldline: " + "; ".join(ls.settings_problems)
-        ls.window_show_message(ShowMessageParams(MessageType.Warning, message))
+        ls.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
     ls.watch_plugins()
     window = ls.client_capabilities.window
     if window is not None and window.work_done_progress:
@@ -62,18 +42,18 @@ async def initialized(ls: FoldlineServer, params: InitializedParams) -> None:
 
 
 def opened(
-    ls: FoldlineServer, params: DidOpenTextDocumentParams | DidChangeTextDocumentParams
+    ls: FoldlineServer, params: types.DidOpenTextDocumentParams | types.DidChangeTextDocumentParams
 ) -> None:
     """Use the editor's text instead of the file's, as it is now."""
     ls.open_document(params.text_document.uri)
 
 
-def closed(ls: FoldlineServer, params: DidCloseTextDocumentParams) -> None:
+def closed(ls: FoldlineServer, params: types.DidCloseTextDocumentParams) -> None:
     """Go back to the text on disk."""
     ls.core.close_document(params.text_document.uri)
 
 
-async def configured(ls: FoldlineServer, params: DidChangeConfigurationParams) -> None:
+async def configured(ls: FoldlineServer, params: types.DidChangeConfigurationParams) -> None:
     """Read the client's options again."""
     await configure(ls, params.settings)
 
@@ -83,23 +63,23 @@ def trusted(ls: FoldlineServer, params: object) -> None:
     ls.core.set_trusted(trusted=structure(params, Trust).trusted)
 
 
-async def changed_on_disk(ls: FoldlineServer, params: DidChangeWatchedFilesParams) -> None:
+async def changed_on_disk(ls: FoldlineServer, params: types.DidChangeWatchedFilesParams) -> None:
     """Read files again that changed outside of the editor."""
     ls.core.changed_on_disk([change.uri for change in params.changes])
 
 
-def changed_folders(ls: FoldlineServer, params: DidChangeWorkspaceFoldersParams) -> None:
+def changed_folders(ls: FoldlineServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
     ls.core.set_root_uris(folder.uri for folder in ls.documents.folders.values())
 
 
 NOTIFICATIONS: Mapping[str, Callable[..., object]] = {
-    INITIALIZED: initialized,
-    TEXT_DOCUMENT_DID_OPEN: opened,
-    TEXT_DOCUMENT_DID_CHANGE: opened,
-    TEXT_DOCUMENT_DID_CLOSE: closed,
-    WORKSPACE_DID_CHANGE_CONFIGURATION: configured,
-    WORKSPACE_DID_CHANGE_WATCHED_FILES: changed_on_disk,
-    WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: changed_folders,
+    types.INITIALIZED: initialized,
+    types.TEXT_DOCUMENT_DID_OPEN: opened,
+    types.TEXT_DOCUMENT_DID_CHANGE: opened,
+    types.TEXT_DOCUMENT_DID_CLOSE: closed,
+    types.WORKSPACE_DID_CHANGE_CONFIGURATION: configured,
+    types.WORKSPACE_DID_CHANGE_WATCHED_FILES: changed_on_disk,
+    types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: changed_folders,
     "foldline/didChangeTrust": trusted,
 }
 """The handler of each notification."""

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import TEXT_DOCUMENT_PREPARE_RENAME, PrepareRenamePlaceholder
+from lsprotocol import types
 
 from foldline.ide import features
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
-    from lsprotocol.types import PrepareRenameParams
-
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
-METHOD = TEXT_DOCUMENT_PREPARE_RENAME
+METHOD = types.TEXT_DOCUMENT_PREPARE_RENAME
 OPTIONS = None
 
 
 async def handle(
-    ls: FoldlineServer, params: PrepareRenameParams
-) -> PrepareRenamePlaceholder | None:
-    def query(snapshot: LspSnapshot) -> PrepareRenamePlaceholder | None:
+    ls: FoldlineServer, params: types.PrepareRenameParams
+) -> types.PrepareRenamePlaceholder | None:
+    def query(snapshot: LspSnapshot) -> types.PrepareRenamePlaceholder | None:
         offset = snapshot.offset(params.position)
         target = features.target_at(snapshot.analysis, offset)
         if target is not None:
-            return PrepareRenamePlaceholder(snapshot.range(target.place), target.field.id)
+            return types.PrepareRenamePlaceholder(snapshot.range(target.place), target.field.id)
         key = features.key_to_rename(snapshot.analysis, offset)
-        return PrepareRenamePlaceholder(snapshot.range(key.place), key.text) if key else None
+        return types.PrepareRenamePlaceholder(snapshot.range(key.place), key.text) if key else None
 
     return await with_snapshot(ls, params.text_document.uri, query)

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import TEXT_DOCUMENT_REFERENCES, Location
+from lsprotocol import types
 
 from foldline.ide import features
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
-    from lsprotocol.types import ReferenceParams
-
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
-METHOD = TEXT_DOCUMENT_REFERENCES
+METHOD = types.TEXT_DOCUMENT_REFERENCES
 OPTIONS = None
 
 
-async def handle(ls: FoldlineServer, params: ReferenceParams) -> list[Location] | None:
-    def query(snapshot: LspSnapshot) -> list[Location]:
+async def handle(ls: FoldlineServer, params: types.ReferenceParams) -> list[types.Location] | None:
+    def query(snapshot: LspSnapshot) -> list[types.Location]:
         places = features.references(
             snapshot.project,
             snapshot.analysis,

@@ -4,31 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import (
-    TEXT_DOCUMENT_RENAME,
-    MessageType,
-    RenameOptions,
-    ShowMessageParams,
-    WorkspaceEdit,
-)
+from lsprotocol import types
 
 from foldline.ide import features
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
-    from lsprotocol.types import RenameParams
-
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
-METHOD = TEXT_DOCUMENT_RENAME
-OPTIONS = RenameOptions(prepare_provider=True)
+METHOD = types.TEXT_DOCUMENT_RENAME
+OPTIONS = types.RenameOptions(prepare_provider=True)
 
 
-async def handle(ls: FoldlineServer, params: RenameParams) -> WorkspaceEdit | None:
+async def handle(ls: FoldlineServer, params: types.RenameParams) -> types.WorkspaceEdit | None:
     left: list[str] = []
 
-    def query(snapshot: LspSnapshot) -> WorkspaceEdit | None:
+    def query(snapshot: LspSnapshot) -> types.WorkspaceEdit | None:
         asked = snapshot.project, snapshot.analysis, snapshot.offset(params.position)
         changes = features.rename(*asked, params.new_name)
         if changes is None:
@@ -41,5 +33,5 @@ async def handle(ls: FoldlineServer, params: RenameParams) -> WorkspaceEdit | No
     if left:
         more = f" and {len(left) - 9} more" if len(left) > 9 else ""
         message = f"Not renamed, as these may mean something else: {', '.join(left[:9])}{more}"
-        ls.window_show_message(ShowMessageParams(MessageType.Warning, message))
+        ls.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
     return edit

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import (
-    TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL,
-    SemanticTokens,
-    SemanticTokensLegend,
-)
+from lsprotocol import types
 
 from foldline.ide import features
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
-    from lsprotocol.types import SemanticTokensParams
-
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
-METHOD = TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL
-OPTIONS = SemanticTokensLegend(
+METHOD = types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL
+OPTIONS = types.SemanticTokensLegend(
     token_types=["variable", "operator", "enumMember"], token_modifiers=["deprecated"]
 )
 
 
-async def handle(ls: FoldlineServer, params: SemanticTokensParams) -> SemanticTokens | None:
+async def handle(
+    ls: FoldlineServer, params: types.SemanticTokensParams
+) -> types.SemanticTokens | None:
     def query(snapshot: LspSnapshot) -> list[int]:
-        # Indices into the legend.
-        types = {
+        # Of the legend.
+        indices = {
             features.TokenKind.PLACEHOLDER: (0, 0),
             features.TokenKind.UNKNOWN: (0, 1),
             features.TokenKind.ESCAPE: (1, 0),
@@ -40,7 +36,7 @@ async def handle(ls: FoldlineServer, params: SemanticTokensParams) -> SemanticTo
             position = snapshot.range(token.span)
             if position.start.line != line:
                 column = 0
-            kind, modifier = types[token.kind]
+            kind, modifier = indices[token.kind]
             data += [
                 position.start.line - line,
                 position.start.character - column,
@@ -52,4 +48,4 @@ async def handle(ls: FoldlineServer, params: SemanticTokensParams) -> SemanticTo
         return data
 
     data = await with_snapshot(ls, params.text_document.uri, query)
-    return SemanticTokens(data) if data is not None else None
+    return types.SemanticTokens(data) if data is not None else None

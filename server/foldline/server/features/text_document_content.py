@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import WORKSPACE_TEXT_DOCUMENT_CONTENT
-from lsprotocol.types import TextDocumentContentResult as Content
+from lsprotocol import types
 
 if TYPE_CHECKING:
-    from lsprotocol.types import TextDocumentContentParams
-
     from foldline.server.server import FoldlineServer
 
-METHOD = WORKSPACE_TEXT_DOCUMENT_CONTENT
+METHOD = types.WORKSPACE_TEXT_DOCUMENT_CONTENT
 OPTIONS = None
 
 
-async def handle(ls: FoldlineServer, params: TextDocumentContentParams) -> Content:
-    return Content(await ls.virtual.text(ls, params.uri))
+async def handle(
+    ls: FoldlineServer, params: types.TextDocumentContentParams
+) -> types.TextDocumentContentResult:
+    return types.TextDocumentContentResult(await ls.virtual.text(ls, params.uri))

@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import WORKSPACE_SYMBOL, Location, WorkspaceSymbol, WorkspaceSymbolOptions
+from lsprotocol import types
 
 from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide import features
@@ -17,21 +17,21 @@ from foldline.server.snapshots import query_snapshot
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lsprotocol.types import WorkspaceSymbolParams
-
     from foldline.ide.features.prompt_symbols import Symbol
     from foldline.ide.folder import Folder
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
-METHOD = WORKSPACE_SYMBOL
-OPTIONS = WorkspaceSymbolOptions(resolve_provider=False)
+METHOD = types.WORKSPACE_SYMBOL
+OPTIONS = types.WorkspaceSymbolOptions(resolve_provider=False)
 
 MOST = 200
 """The most symbols per answer; a longer query finds the others."""
 
 
-async def handle(ls: FoldlineServer, params: WorkspaceSymbolParams) -> list[WorkspaceSymbol] | None:
+async def handle(
+    ls: FoldlineServer, params: types.WorkspaceSymbolParams
+) -> list[types.WorkspaceSymbol] | None:
     folders = await in_thread(ls.core.folders)
     for folder in folders:
         await asyncio.wrap_future(folder.refresh())
@@ -39,14 +39,14 @@ async def handle(ls: FoldlineServer, params: WorkspaceSymbolParams) -> list[Work
     return await in_thread(partial(_find, ls, folders, params.query), PROMPTS) or None
 
 
-def _find(ls: FoldlineServer, folders: Iterable[Folder], query: str) -> list[WorkspaceSymbol]:
+def _find(ls: FoldlineServer, folders: Iterable[Folder], query: str) -> list[types.WorkspaceSymbol]:
     encoding = ls.documents.position_codec.encoding
     wanted = query.lower()
 
-    def matches(snapshot: LspSnapshot) -> list[WorkspaceSymbol]:
+    def matches(snapshot: LspSnapshot) -> list[types.WorkspaceSymbol]:
         return [
-            WorkspaceSymbol(
-                location=Location(snapshot.uri, snapshot.range(symbol.selection)),
+            types.WorkspaceSymbol(
+                location=types.Location(snapshot.uri, snapshot.range(symbol.selection)),
                 name=symbol.name,
                 kind=kind_of(symbol),
                 container_name=container or None,
@@ -55,7 +55,7 @@ def _find(ls: FoldlineServer, folders: Iterable[Folder], query: str) -> list[Wor
             if _matches(wanted, f"{symbol.name} {symbol.detail}".lower())
         ]
 
-    items: list[WorkspaceSymbol] = []
+    items: list[types.WorkspaceSymbol] = []
     for folder in folders:
         for file in folder.files.matching(query):
             items += query_snapshot(ls.core, uri_of_file(file), encoding, matches) or []

@@ -10,17 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+from starlette import responses
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import (
-    FileResponse,
-    JSONResponse,
-    PlainTextResponse,
-    RedirectResponse,
-    Response,
-    StreamingResponse,
-)
 from starlette.routing import Route
 
 from foldline.backends.base.reading import Between
@@ -127,16 +120,16 @@ def create_app(shown: Shown, authority: str, pages: Mapping[str, Page]) -> Starl
     """Return the app that serves `pages` at `authority`; pages may be added later."""
 
     def with_page(
-        answer: Callable[[Shown, Page, Request], Awaitable[Response]],
-    ) -> Callable[[Request], Awaitable[Response]]:
-        async def endpoint(request: Request) -> Response:
+        answer: Callable[[Shown, Page, Request], Awaitable[responses.Response]],
+    ) -> Callable[[Request], Awaitable[responses.Response]]:
+        async def endpoint(request: Request) -> responses.Response:
             page = pages.get(request.path_params["page"])
             if page is None:
-                return PlainTextResponse("There is no such page.\n", 404)
+                return responses.PlainTextResponse("There is no such page.\n", 404)
             if "token" in request.query_params and answer is _show:
                 return _admit(page, request)
             if not page.tokens.admits(request.cookies.get(COOKIE)):
-                return PlainTextResponse(USED, 403)
+                return responses.PlainTextResponse(USED, 403)
             return await answer(shown, page, request)
 
         return endpoint
@@ -153,7 +146,7 @@ def create_app(shown: Shown, authority: str, pages: Mapping[str, Page]) -> Starl
     )
 
 
-def _admit(page: Page, request: Request) -> Response:
+def _admit(page: Page, request: Request) -> responses.Response:
     """Return the page, with a cookie in exchange for its token.
 
     Without a redirect: after a link from another site, the browser wouldn't send the cookie.
@@ -161,28 +154,28 @@ def _admit(page: Page, request: Request) -> Response:
     secret = page.tokens.exchange(request.query_params["token"])
     if secret is None:
         if page.tokens.admits(request.cookies.get(COOKIE)):
-            return RedirectResponse(f"/{page.id}/", 303)
-        return PlainTextResponse(USED, 403)
-    response = FileResponse(FILES / "index.html")
+            return responses.RedirectResponse(f"/{page.id}/", 303)
+        return responses.PlainTextResponse(USED, 403)
+    response = responses.FileResponse(FILES / "index.html")
     response.set_cookie(COOKIE, secret, path=f"/{page.id}/", httponly=True, samesite="strict")
     return response
 
 
-async def _show(_shown: Shown, _page: Page, _request: Request) -> Response:
-    return FileResponse(FILES / "index.html")
+async def _show(_shown: Shown, _page: Page, _request: Request) -> responses.Response:
+    return responses.FileResponse(FILES / "index.html")
 
 
-async def _show_file(_shown: Shown, _page: Page, request: Request) -> Response:
+async def _show_file(_shown: Shown, _page: Page, request: Request) -> responses.Response:
     name = request.path_params["file"]
     if name not in SHOWN_FILES:
-        return PlainTextResponse("There is no such file.\n", 404)
-    return FileResponse(FILES / name, media_type=SHOWN_FILES[name])
+        return responses.PlainTextResponse("There is no such file.\n", 404)
+    return responses.FileResponse(FILES / name, media_type=SHOWN_FILES[name])
 
 
-async def _events(shown: Shown, page: Page, _request: Request) -> Response:
+async def _events(shown: Shown, page: Page, _request: Request) -> responses.Response:
     """Stream the preview and its updates as server-sent events."""
     if len(page.feeds) >= MAX_FEEDS:
-        return PlainTextResponse("This preview is open in too many windows.\n", 503)
+        return responses.PlainTextResponse("This preview is open in too many windows.\n", 503)
     feed = Feed(shown.previews.find(page.session_id).state())
     unwatch = shown.previews.watch(page.session_id, feed.push)
     page.feeds.add(feed)
@@ -196,7 +189,7 @@ async def _events(shown: Shown, page: Page, _request: Request) -> Response:
             unwatch()
             page.feeds.discard(feed)
 
-    return StreamingResponse(events(), media_type="text/event-stream")
+    return responses.StreamingResponse(events(), media_type="text/event-stream")
 
 
 async def _next_event(shown: Shown, feed: Feed) -> str | None:
@@ -217,7 +210,7 @@ def _encode(update: Update, *, reveals: bool) -> str:
     return f"data: {json.dumps({**state, 'whole': update.whole, 'reveals': reveals})}\n\n"
 
 
-async def _perform(shown: Shown, page: Page, request: Request) -> Response:
+async def _perform(shown: Shown, page: Page, request: Request) -> responses.Response:
     """Perform an action. What it changes arrives as an event; the response answers questions."""
     workspace, reason = shown.previews.workspace, "Opened in the browser"
     controls = Controls(workspace, page.session_id, reason, (*ACTIONS, *shown.actions, *OWN))
@@ -225,11 +218,11 @@ async def _perform(shown: Shown, page: Page, request: Request) -> Response:
         async with asyncio.timeout(BODY_SECONDS):
             action = controls.read(json.loads(await request.body()))
     except TimeoutError:
-        return PlainTextResponse("The body did not come in time.\n", 408)
+        return responses.PlainTextResponse("The body did not come in time.\n", 408)
     except ArgumentsError as error:
-        return PlainTextResponse(f"{error}\n", 400)
+        return responses.PlainTextResponse(f"{error}\n", 400)
     except (ValueError, RecursionError):
-        return PlainTextResponse("The body is not JSON.\n", 400)
+        return responses.PlainTextResponse("The body is not JSON.\n", 400)
     answer = await controls.perform(action)
     location = answer
     if isinstance(action, GoToOrigin) and isinstance(answer, TextOrigin):
@@ -238,12 +231,12 @@ async def _perform(shown: Shown, page: Page, request: Request) -> Response:
     if isinstance(location, Location) and show is not None:
         show(location)
     if answer is None or isinstance(answer, Location):
-        return Response(status_code=204)
+        return responses.Response(status_code=204)
     if isinstance(answer, SectionText):
-        return JSONResponse({**unstructured(answer), "markdown": tokens_of(answer.text)})
-    return JSONResponse(await in_thread(partial(unstructure, answer)))
+        return responses.JSONResponse({**unstructured(answer), "markdown": tokens_of(answer.text)})
+    return responses.JSONResponse(await in_thread(partial(unstructure, answer)))
 
 
-async def _refuse(_request: Request, error: Exception) -> Response:
+async def _refuse(_request: Request, error: Exception) -> responses.Response:
     """Return the core's refusal in its own words."""
-    return PlainTextResponse(str(error), 409)
+    return responses.PlainTextResponse(str(error), 409)
