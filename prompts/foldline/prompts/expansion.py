@@ -9,11 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from foldline.prompts import refusals
-from foldline.prompts.errors import (
-    PromptConfigurationError,
-    PromptValidationError,
-    near_names,
-)
+from foldline.prompts.errors import PromptConfigurationError, PromptValidationError, near_names
 from foldline.prompts.forms.segments import SegmentKind
 from foldline.prompts.layout.binding import Bindings
 from foldline.prompts.layout.rendering import RenderPass, without_arguments

@@ -8,15 +8,8 @@ from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, Never, NoReturn, Self
 
-from foldline.prompts import refusals
+from foldline.prompts import errors, refusals
 from foldline.prompts.disclosure.disclosure import disclosure_param_descriptions, disclosure_tools
-from foldline.prompts.errors import (
-    ErrorHandler,
-    PromptConfigurationError,
-    PromptValidationError,
-    did_you_mean,
-    near_names,
-)
 from foldline.prompts.forms.tags import LATEST
 from foldline.prompts.layout.binding import Bindings
 from foldline.prompts.layout.layout import assemble
@@ -58,7 +51,7 @@ class Prompt(Generic[OutputT_co]):
 
     def __init__(self, template: PromptTemplate[OutputT_co]) -> None:
         if not isinstance(template, PromptTemplate):
-            raise PromptValidationError(refusals.not_a_template(type_name(type(template))))
+            raise errors.PromptValidationError(refusals.not_a_template(type_name(type(template))))
         self.template = template
         """The template that is rendered: with the bound overrides and wording."""
         self._texts = _Texts(template)
@@ -152,7 +145,7 @@ class Prompt(Generic[OutputT_co]):
         visibility_overrides: Mapping[SectionPath, SectionVisibility] | None = None,
         session: object | None = None,
         deadline: Deadline | None = None,
-        on_error: ErrorHandler | None = None,
+        on_error: errors.ErrorHandler | None = None,
         **unknown: Never,
     ) -> RenderedPrompt[OutputT_co]:
         """Render the prompt with its bound parameters.
@@ -260,20 +253,20 @@ class Prompt(Generic[OutputT_co]):
             self._texts = replace(texts, wording=wording)
             return
         if texts.dissolved:
-            raise PromptConfigurationError(
+            raise errors.PromptConfigurationError(
                 f"{self.ns}/{self.key}: the chapters of a prompt with overrides are expanded; bind "
                 "other overrides before `expand_chapters`."
             )
         if overrides is not None:
             if not callable(getattr(overrides, "load", None)):
-                raise PromptConfigurationError(
+                raise errors.PromptConfigurationError(
                     f"{self.ns}/{self.key}: `overrides` is an OverridesStore, or has its method "
                     f"`load`; it can't be {overrides!r}."
                 )
             texts = replace(texts, overrides=overrides, tag=LATEST)
         if tag is not None:
             if texts.overrides is None:
-                raise PromptConfigurationError(
+                raise errors.PromptConfigurationError(
                     f"{self.ns}/{self.key}: the tag {tag!r} is that of overrides; give "
                     "`overrides`, such as an OverridesStore."
                 )
@@ -298,15 +291,17 @@ class Prompt(Generic[OutputT_co]):
         parameters = signature(method).parameters.values()
         options = [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
         name = next(iter(unknown))
-        near = near_names(name, options)
+        near = errors.near_names(name, options)
         owners = sorted(
             type_name(kind) for kind in self.template.plan.known_types if name in field_names(kind)
         )
         if owners:
             hint = f"; bind an instance: {method.__name__}({owners[0]}({name}=…))"
         else:
-            hint = did_you_mean(near, f"; its keywords are {', '.join(options)}.")
-        raise PromptValidationError(f"`{method.__name__}` has no keyword {name!r}{hint}", near=near)
+            hint = errors.did_you_mean(near, f"; its keywords are {', '.join(options)}.")
+        raise errors.PromptValidationError(
+            f"`{method.__name__}` has no keyword {name!r}{hint}", near=near
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,7 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Generic,
-    TypeVar,
-    dataclass_transform,
-    get_origin,
-)
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, dataclass_transform, get_origin
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError, did_you_mean, near_names

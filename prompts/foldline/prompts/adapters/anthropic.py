@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal
 
+from foldline.prompts import runtime
 from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS
 from foldline.prompts.adapters.breakpoints import Cuts, anthropic_rules
 from foldline.prompts.adapters.protocol import ModelTurn
@@ -25,20 +26,7 @@ from foldline.prompts.context import ContextPolicy
 from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.errors import EvaluationFailure, PromptConfigurationError
 from foldline.prompts.rendered import RenderedPrompt
-from foldline.prompts.runtime.conversation import (
-    AssistantTurn,
-    Conversation,
-    DeveloperTurn,
-    File,
-    Image,
-    SystemTurn,
-    ToolAnswer,
-    ToolTurn,
-    Turn,
-    UserTurn,
-)
-from foldline.prompts.runtime.dispatch import ToolCall
-from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage, count_of
+from foldline.prompts.runtime.response import NOTHING_USED, count_of
 from foldline.prompts.tool_calls import distinct_ids, name_sent, object_of
 
 if TYPE_CHECKING:
@@ -119,7 +107,9 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
         )
         self.max_tokens = max_tokens
 
-    def converse(self, rendered: RenderedPrompt[object], conversation: Conversation) -> SdkExchange:
+    def converse(
+        self, rendered: RenderedPrompt[object], conversation: runtime.Conversation
+    ) -> SdkExchange:
         """Return a new exchange that continues this conversation.
 
         Raises:
@@ -143,7 +133,7 @@ class _Exchange(SdkExchange):
         self,
         adapter: AnthropicAdapter,
         rendered: RenderedPrompt[object],
-        conversation: Conversation,
+        conversation: runtime.Conversation,
     ) -> None:
         self._deferred = frozenset(tool.name for tool in rendered.deferred_tools)
         self._takes_system = takes_system_messages(adapter.model)
@@ -185,17 +175,17 @@ class _Exchange(SdkExchange):
                 "format": {"type": "json_schema", "schema": schema},
             }
 
-    def _added(self, turn: Turn) -> Sequence[dict[str, Any]]:
+    def _added(self, turn: runtime.Turn) -> Sequence[dict[str, Any]]:
         match turn:
-            case SystemTurn() | DeveloperTurn():
+            case runtime.SystemTurn() | runtime.DeveloperTurn():
                 self._add_system(turn.text)
-            case UserTurn():
+            case runtime.UserTurn():
                 self._add_user(turn)
-            case AssistantTurn():
+            case runtime.AssistantTurn():
                 content = _assistant(turn)
                 if content:
                     self._messages.append({"role": "assistant", "content": content})
-            case ToolTurn():
+            case runtime.ToolTurn():
                 return self._add_results(turn)
         return ()
 
@@ -215,7 +205,7 @@ class _Exchange(SdkExchange):
             )
         self._messages.append({"role": "system", "content": text})
 
-    def _add_user(self, turn: UserTurn) -> None:
+    def _add_user(self, turn: runtime.UserTurn) -> None:
         if self._messages and self._messages[-1]["role"] == "system":
             raise PromptConfigurationError(
                 "Only the model's turn can follow an instruction within a conversation: say it "
@@ -223,7 +213,7 @@ class _Exchange(SdkExchange):
             )
         self._messages.append(plain_message(turn, _part))
 
-    def _add_results(self, turn: ToolTurn) -> Sequence[dict[str, Any]]:
+    def _add_results(self, turn: runtime.ToolTurn) -> Sequence[dict[str, Any]]:
         results: list[dict[str, object]] = []
         texts: list[dict[str, object]] = []
         for answer in turn.answers:
@@ -262,7 +252,7 @@ class _Exchange(SdkExchange):
             parts.append(part)
             turn = self._turn(parts, request_id)
             del self._messages[begun:]
-            self._added(AssistantTurn(turn.text, provider="anthropic", native=turn.native))
+            self._added(runtime.AssistantTurn(turn.text, provider="anthropic", native=turn.native))
             if part.stop_reason != "pause_turn":
                 return turn
             if len(parts) == self._adapter.max_turns:
@@ -303,7 +293,7 @@ class _Exchange(SdkExchange):
             text=text,
             tool_calls=tuple(
                 # Input that isn't an object is passed on as text, which decoding refuses.
-                ToolCall(
+                runtime.ToolCall(
                     block.id,
                     str(block.name),
                     block.input if isinstance(block.input, dict) else json.dumps(block.input),
@@ -351,12 +341,12 @@ def _schema(rendered: RenderedPrompt[object]) -> dict[str, Any] | None:
     return transform_schema(dict(output.schema))
 
 
-def _usage(message: Message) -> TokenUsage:
+def _usage(message: Message) -> runtime.TokenUsage:
     usage = message.usage
     cached = count_of(usage.cache_read_input_tokens)
     written = count_of(usage.cache_creation_input_tokens)
     # The provider counts the three kinds of input separately.
-    return TokenUsage(
+    return runtime.TokenUsage(
         count_of(usage.input_tokens) + cached + written,
         count_of(usage.output_tokens),
         cached,
@@ -383,7 +373,7 @@ def _generation(model: str) -> tuple[str, tuple[int, int]]:
     return version[1], (int(version[2]), int(version[3] or 0))
 
 
-def _result(answer: ToolAnswer, references: Sequence[str]) -> dict[str, object]:
+def _result(answer: runtime.ToolAnswer, references: Sequence[str]) -> dict[str, object]:
     content: object = answer.text
     if references:
         content = [{"type": "tool_reference", "tool_name": name} for name in references]
@@ -395,7 +385,7 @@ def _result(answer: ToolAnswer, references: Sequence[str]) -> dict[str, object]:
     }
 
 
-def _assistant(turn: AssistantTurn) -> Sequence[Mapping[str, object]]:
+def _assistant(turn: runtime.AssistantTurn) -> Sequence[Mapping[str, object]]:
     if turn.provider == "anthropic" and turn.native is not None:
         return list(turn.native)
     content: list[Mapping[str, object]] = []
@@ -426,7 +416,7 @@ def _native(blocks: Iterable[dict[str, object]]) -> Iterator[dict[str, object]]:
             yield block
 
 
-def _part(part: str | Image | File) -> dict[str, object]:
+def _part(part: str | runtime.Image | runtime.File) -> dict[str, object]:
     if isinstance(part, str):
         return {"type": "text", "text": part}
     source: dict[str, object] = (
@@ -434,7 +424,7 @@ def _part(part: str | Image | File) -> dict[str, object]:
         if part.data is None
         else {"type": "base64", "media_type": part.media_type, "data": part.data}
     )
-    if isinstance(part, Image):
+    if isinstance(part, runtime.Image):
         return {"type": "image", "source": source}
     if part.data is not None and part.media_type.startswith("text/"):
         text = base64.b64decode(part.data).decode("utf-8", "replace")

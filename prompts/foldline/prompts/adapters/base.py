@@ -8,18 +8,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
-from foldline.prompts import refusals
+from foldline.prompts import errors, refusals
 from foldline.prompts.adapters.context import policy_of
 from foldline.prompts.adapters.protocol import Evaluable, ModelExchange
 from foldline.prompts.adapters.run import Run
 from foldline.prompts.context import ContextPolicy
 from foldline.prompts.disclosure.opening import Appending
-from foldline.prompts.errors import (
-    PromptConfigurationError,
-    check_at_least,
-    did_you_mean,
-    near_names,
-)
 from foldline.prompts.forms.field_forms import warn_author
 from foldline.prompts.forms.segments import SegmentKind
 from foldline.prompts.prompt import Prompt
@@ -56,7 +50,7 @@ class BaseAdapter(ABC):
     def __init__(
         self, *, max_turns: int = DEFAULT_MAX_TURNS, context_policy: ContextPolicy | None = None
     ) -> None:
-        check_at_least(1, max_turns=max_turns)
+        errors.check_at_least(1, max_turns=max_turns)
         self.max_turns = max_turns
         self.context_policy = context_policy
 
@@ -185,7 +179,7 @@ def _prepared(
         changes = (options.visibility_overrides, options.chapter_params, options.section_params)
         texts = (options.overrides, options.tag, options.wording)
         if params or any(changes) or any(text is not None for text in texts):
-            raise PromptConfigurationError(
+            raise errors.PromptConfigurationError(
                 "A rendered prompt is sent as is; give parameters and overrides to `render`, "
                 "or evaluate the Prompt."
             )
@@ -199,7 +193,7 @@ def _prepared(
         # A copy: these parameters are for this evaluation only.
         bound = copy.copy(prompt)
     else:
-        raise PromptConfigurationError(refusals.not_evaluable(repr(prompt)))
+        raise errors.PromptConfigurationError(refusals.not_evaluable(repr(prompt)))
     return options.bind(bound, *params).expand_chapters(
         options.chapters_expansion_policy,
         chapter_params=options.chapter_params,
@@ -241,13 +235,13 @@ def _check_goal(rendered: RenderedPrompt[object], key: str) -> None:
     ]
     if len(goals) == 1:
         return
-    near = tuple(goals) or near_names(key, dotted)
-    raise PromptConfigurationError(
+    near = tuple(goals) or errors.near_names(key, dotted)
+    raise errors.PromptConfigurationError(
         f"`goal_section_key` {key!r} "
         + (
             f"could mean {', '.join(map(repr, goals))}; give the dotted key."
             if goals
-            else "names no section that the rendered prompt shows" + did_you_mean(near, ".")
+            else "names no section that the rendered prompt shows" + errors.did_you_mean(near, ".")
         ),
         near=near,
     )

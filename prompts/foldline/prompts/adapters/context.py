@@ -8,19 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 from typing import Self, TypeVar
 
+from foldline.prompts import runtime
 from foldline.prompts.context import READ_RESULT, ContextPolicy, Message, Priority, Role, Savings
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, did_you_mean, near_names
 from foldline.prompts.forms.json_values import json_text
 from foldline.prompts.rendered import RenderedPrompt
-from foldline.prompts.runtime.conversation import (
-    AssistantTurn,
-    CallMade,
-    Conversation,
-    ToolAnswer,
-    ToolTurn,
-    UserTurn,
-)
 from foldline.prompts.tool import Tool, ToolContext, ToolResult
 
 OutputT = TypeVar("OutputT")
@@ -47,7 +40,7 @@ class ManagedConversation:
     changes back and forth would cost a provider's prompt cache each time.
     """
 
-    def __init__(self, policy: ContextPolicy, current: Callable[[], Conversation]) -> None:
+    def __init__(self, policy: ContextPolicy, current: Callable[[], runtime.Conversation]) -> None:
         self._policy = policy
         self._current = current
 
@@ -55,8 +48,8 @@ class ManagedConversation:
     def under(
         cls,
         policy: ContextPolicy | None,
-        conversation: Conversation,
-        current: Callable[[], Conversation],
+        conversation: runtime.Conversation,
+        current: Callable[[], runtime.Conversation],
     ) -> Self | None:
         """Return a conversation under its policy; None if nothing is or was replaced in it.
 
@@ -91,7 +84,7 @@ class ManagedConversation:
         )
         return replace(rendered, _tools=(*rendered.tools, tool))
 
-    def revise(self) -> tuple[Conversation, Mapping[int, str], Savings | None]:
+    def revise(self) -> tuple[runtime.Conversation, Mapping[int, str], Savings | None]:
         """Apply the policy, and return the conversation of the next request.
 
         Also return the new texts of the results that change, numbered from 0 in the order in which
@@ -110,35 +103,39 @@ class ManagedConversation:
             return conversation, {}, None
         numbers = itertools.count()
         turns = [
-            ToolTurn(tuple(_replaced(a, changed.get(next(numbers))) for a in turn.answers))
-            if isinstance(turn, ToolTurn)
+            runtime.ToolTurn(tuple(_replaced(a, changed.get(next(numbers))) for a in turn.answers))
+            if isinstance(turn, runtime.ToolTurn)
             else turn
             for turn in conversation.turns
         ]
         texts = {number: message.content for number, message in changed.items()}
         return replace(conversation, turns=tuple(turns)), texts, managed.savings
 
-    def _messages(self, conversation: Conversation) -> Iterator[tuple[Message, ToolAnswer | None]]:
+    def _messages(
+        self, conversation: runtime.Conversation
+    ) -> Iterator[tuple[Message, runtime.ToolAnswer | None]]:
         """Yield the messages of a conversation, results with their answers."""
         labels: dict[str, str] = {}
         handles = [int(a.handle[1:]) for a in _answers(conversation) if a.handle]
         free = itertools.count(max(handles, default=0) + 1)
         for turn in conversation.turns:
             match turn:
-                case UserTurn():
+                case runtime.UserTurn():
                     yield Message(Role.USER, turn.text), None
-                case AssistantTurn():
+                case runtime.AssistantTurn():
                     labels |= {call.id: label_of(call) for call in turn.calls}
                     output = turn.text + "".join(json_text(call.arguments) for call in turn.calls)
                     yield Message(Role.ASSISTANT, output), None
-                case ToolTurn():
+                case runtime.ToolTurn():
                     for answer in turn.answers:
                         handle = answer.handle or f"r{next(free)}"
                         yield self._result(answer, labels, handle), answer
                 case _:
                     yield Message(Role.SYSTEM, turn.text), None
 
-    def _result(self, answer: ToolAnswer, labels: Mapping[str, str], handle: str) -> Message:
+    def _result(
+        self, answer: runtime.ToolAnswer, labels: Mapping[str, str], handle: str
+    ) -> Message:
         if answer.sections:
             # A part of the prompt: the model couldn't open it again.
             return Message(Role.SYSTEM, answer.text)
@@ -162,13 +159,13 @@ class ManagedConversation:
         return ToolResult(value=results[params.handle], priority=Priority.LOW)
 
 
-def _answers(conversation: Conversation) -> Iterator[ToolAnswer]:
+def _answers(conversation: runtime.Conversation) -> Iterator[runtime.ToolAnswer]:
     for turn in conversation.turns:
-        if isinstance(turn, ToolTurn):
+        if isinstance(turn, runtime.ToolTurn):
             yield from turn.answers
 
 
-def _replaced(answer: ToolAnswer, message: Message | None) -> ToolAnswer:
+def _replaced(answer: runtime.ToolAnswer, message: Message | None) -> runtime.ToolAnswer:
     if message is None:
         return answer
     if message.handle is None:
@@ -177,7 +174,7 @@ def _replaced(answer: ToolAnswer, message: Message | None) -> ToolAnswer:
     return replace(answer, text=message.content, full=full, handle=message.handle)
 
 
-def label_of(call: CallMade) -> str:
+def label_of(call: runtime.CallMade) -> str:
     """Return the arguments of a call, short: a single one by its value, such as a path."""
     arguments: object = call.arguments
     if isinstance(arguments, str):

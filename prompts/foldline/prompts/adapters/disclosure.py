@@ -7,15 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar, Unpack
 
+from foldline.prompts import errors
 from foldline.prompts.adapters.base import BaseAdapter, rendered_with
 from foldline.prompts.adapters.protocol import ProviderAdapter
 from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.disclosure.retry import ExpansionBudget, apply_expansion, rebind_tasks
-from foldline.prompts.errors import (
-    ExpansionLimitError,
-    PromptConfigurationError,
-    VisibilityExpansionRequired,
-)
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.runtime.bounded import in_thread
 from foldline.prompts.runtime.events import SectionsOpened
@@ -40,7 +36,7 @@ def evaluate_with_disclosure(
     expansion_budget: int | None = None,
     count_tokens: Callable[[str], int] = estimated_tokens,
     rollback_session: bool = False,
-    on_expansion: Callable[[VisibilityExpansionRequired], object] | None = None,
+    on_expansion: Callable[[errors.VisibilityExpansionRequired], object] | None = None,
     opening: Literal["append", "render"] = "append",
     **options: Unpack[EvaluationKeywords],
 ) -> PromptResponse[OutputT]:
@@ -79,7 +75,7 @@ def evaluate_with_disclosure(
     if isinstance(prompt, PromptTemplate):
         prompt = prompt.bind()
     elif not isinstance(prompt, Prompt):
-        raise PromptConfigurationError(
+        raise errors.PromptConfigurationError(
             "Disclosure renders the prompt again; give a Prompt or a PromptTemplate, "
             f"not {prompt!r}."
         )
@@ -117,7 +113,7 @@ class ExpansionLoop(Generic[OutputT]):
     _budget: ExpansionBudget
     _count_tokens: Callable[[str], int]
     _rollback: bool
-    _on_expansion: Callable[[VisibilityExpansionRequired], object] | None
+    _on_expansion: Callable[[errors.VisibilityExpansionRequired], object] | None
     append: bool
     """False if the prompt is to be rendered anew in any case."""
     why: str = ""
@@ -144,12 +140,12 @@ class ExpansionLoop(Generic[OutputT]):
                 self._snapshot = session.snapshot()
             try:
                 response = self._evaluate(adapter)
-            except VisibilityExpansionRequired as request:
+            except errors.VisibilityExpansionRequired as request:
                 self.grant(request, appended=False)
             else:
                 return replace(response, expansions=tuple(self._granted))
 
-    def grant(self, request: VisibilityExpansionRequired, *, appended: bool) -> None:
+    def grant(self, request: errors.VisibilityExpansionRequired, *, appended: bool) -> None:
         """Open the sections of a request.
 
         Raises:
@@ -167,7 +163,7 @@ class ExpansionLoop(Generic[OutputT]):
         if self._size is not None and self._allowed is not None:
             after = self._tokens()
             if after > self._allowed:
-                raise ExpansionLimitError(
+                raise errors.ExpansionLimitError(
                     f"Opening {', '.join(map(repr, request.section_keys))} would make the "
                     f"prompt {after} tokens long; {self._allowed} are allowed.",
                 ) from request

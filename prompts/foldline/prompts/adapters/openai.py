@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from foldline.prompts import runtime
 from foldline.prompts.adapters.breakpoints import Cuts, keep_prefix, openai_rules
 from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.adapters.schemas import allowed_name, openai_tools, output_schema
@@ -13,21 +14,7 @@ from foldline.prompts.adapters.sdk import Request, SdkAdapter, SdkExchange, plai
 from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.errors import EvaluationFailure, PromptConfigurationError
 from foldline.prompts.rendered import RenderedPrompt
-from foldline.prompts.runtime.conversation import (
-    AssistantTurn,
-    CallMade,
-    Conversation,
-    DeveloperTurn,
-    File,
-    Image,
-    SystemTurn,
-    ToolAnswer,
-    ToolTurn,
-    Turn,
-    UserTurn,
-)
-from foldline.prompts.runtime.dispatch import ToolCall
-from foldline.prompts.runtime.response import NOTHING_USED, TokenUsage, count_of
+from foldline.prompts.runtime.response import NOTHING_USED, count_of
 from foldline.prompts.tool_calls import arguments_text, distinct_ids, name_sent
 
 if TYPE_CHECKING:
@@ -59,7 +46,7 @@ class Answer:
     refusal: str = ""
     calls: list[Call] = field(default_factory=list)
     finish: str | None = None
-    usage: TokenUsage = NOTHING_USED
+    usage: runtime.TokenUsage = NOTHING_USED
     model: str | None = None
 
 
@@ -95,7 +82,7 @@ class OpenAISdkAdapter(SdkAdapter["openai.OpenAI"]):
         return ModelTurn(
             text=answer.text,
             tool_calls=tuple(
-                ToolCall(id_, str(call.name), call.arguments)
+                runtime.ToolCall(id_, str(call.name), call.arguments)
                 for id_, call in zip(ids, answer.calls, strict=True)
             ),
             usage=answer.usage,
@@ -131,7 +118,7 @@ def output_format(rendered: RenderedPrompt[object]) -> dict[str, object] | None:
     }
 
 
-def usage_of(usage: object, read: str, wrote: str) -> TokenUsage:
+def usage_of(usage: object, read: str, wrote: str) -> runtime.TokenUsage:
     """Return the usage of a request; compatible servers leave it out, or the details of the input.
 
     The API calls its input `read` and its output `wrote`.
@@ -139,10 +126,12 @@ def usage_of(usage: object, read: str, wrote: str) -> TokenUsage:
     details = getattr(usage, f"{read}_tokens_details", None)
     counts = ((usage, f"{read}_tokens"), (usage, f"{wrote}_tokens"))
     of_cache = ((details, "cached_tokens"), (details, "cache_write_tokens"))
-    return TokenUsage(*(count_of(getattr(at, name, 0)) for at, name in (*counts, *of_cache)))
+    return runtime.TokenUsage(
+        *(count_of(getattr(at, name, 0)) for at, name in (*counts, *of_cache))
+    )
 
 
-def result_text(answer: ToolAnswer) -> str:
+def result_text(answer: runtime.ToolAnswer) -> str:
     """Return a tool's result as text; the protocols have no flag for failures, so it says so."""
     return answer.text if answer.success else f"Error: {answer.text}"
 
@@ -161,7 +150,9 @@ class OpenAIAdapter(OpenAISdkAdapter):
     own_options = frozenset({"messages", "model", "tools", "response_format", "stream", "n"})
     limit_option = "max_completion_tokens"
 
-    def converse(self, rendered: RenderedPrompt[object], conversation: Conversation) -> SdkExchange:
+    def converse(
+        self, rendered: RenderedPrompt[object], conversation: runtime.Conversation
+    ) -> SdkExchange:
         """Return a new exchange that continues this conversation.
 
         Raises:
@@ -177,7 +168,7 @@ class _Chat(SdkExchange):
         self,
         adapter: OpenAIAdapter,
         rendered: RenderedPrompt[object],
-        conversation: Conversation,
+        conversation: runtime.Conversation,
     ) -> None:
         self._messages: list[dict[str, Any]] = []
         super().__init__(adapter, conversation)
@@ -194,10 +185,10 @@ class _Chat(SdkExchange):
         if output is not None:
             self.request["response_format"] = {"type": "json_schema", "json_schema": output}
 
-    def _added(self, turn: Turn) -> Sequence[dict[str, Any]]:
+    def _added(self, turn: runtime.Turn) -> Sequence[dict[str, Any]]:
         messages = list(_messages(turn))
         self._messages += messages
-        return messages if isinstance(turn, ToolTurn) else ()
+        return messages if isinstance(turn, runtime.ToolTurn) else ()
 
     def _endpoint(self) -> Any:
         return self._adapter.client.chat.completions
@@ -217,14 +208,14 @@ class _Chat(SdkExchange):
         return turn
 
 
-def _messages(turn: Turn) -> Iterator[dict[str, object]]:
+def _messages(turn: runtime.Turn) -> Iterator[dict[str, object]]:
     """Yield the messages of a turn; those of the same turn are always the same."""
     match turn:
-        case SystemTurn() | DeveloperTurn() | UserTurn():
+        case runtime.SystemTurn() | runtime.DeveloperTurn() | runtime.UserTurn():
             yield plain_message(turn, _part)
-        case AssistantTurn():
+        case runtime.AssistantTurn():
             yield from _assistant(turn.text, turn.calls)
-        case ToolTurn():
+        case runtime.ToolTurn():
             for answer in turn.answers:
                 yield {
                     "role": "tool",
@@ -234,7 +225,7 @@ def _messages(turn: Turn) -> Iterator[dict[str, object]]:
 
 
 def _assistant(
-    text: str, calls: Sequence[ToolCall] | Sequence[CallMade]
+    text: str, calls: Sequence[runtime.ToolCall] | Sequence[runtime.CallMade]
 ) -> Iterator[dict[str, object]]:
     if not text and not calls:
         return
@@ -254,10 +245,10 @@ def _assistant(
     yield message
 
 
-def _part(part: str | Image | File) -> dict[str, object]:
+def _part(part: str | runtime.Image | runtime.File) -> dict[str, object]:
     if isinstance(part, str):
         return {"type": "text", "text": part}
-    if isinstance(part, Image):
+    if isinstance(part, runtime.Image):
         return {"type": "image_url", "image_url": {"url": part.data_url}}
     if part.data is None:
         raise PromptConfigurationError(

@@ -6,36 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from foldline.prompts.adapters.breakpoints import (
-    Cuts,
-    keep_prefix,
-    openai_rules,
-)
-from foldline.prompts.adapters.openai import (
-    Answer,
-    Call,
-    OpenAISdkAdapter,
-    output_format,
-    result_text,
-    usage_of,
-)
+from foldline.prompts import runtime
+from foldline.prompts.adapters import openai
+from foldline.prompts.adapters.breakpoints import Cuts, keep_prefix, openai_rules
 from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.adapters.schemas import openai_responses_tools
 from foldline.prompts.adapters.sdk import Request, SdkExchange, plain_message
 from foldline.prompts.errors import EvaluationFailure
 from foldline.prompts.output.schema import JsonSchema
 from foldline.prompts.rendered import RenderedPrompt
-from foldline.prompts.runtime.conversation import (
-    AssistantTurn,
-    Conversation,
-    DeveloperTurn,
-    File,
-    Image,
-    SystemTurn,
-    ToolTurn,
-    Turn,
-    UserTurn,
-)
 from foldline.prompts.tool_calls import arguments_text, name_sent
 
 if TYPE_CHECKING:
@@ -49,7 +28,7 @@ _NOT_REASONING = ("gpt-3", "gpt-4", "chatgpt-4")
 """Models that answer a request for their reasoning with an error."""
 
 
-class OpenAIResponsesAdapter(OpenAISdkAdapter):
+class OpenAIResponsesAdapter(openai.OpenAISdkAdapter):
     """Evaluates prompts with OpenAI's Responses API.
 
     >>> adapter = OpenAIResponsesAdapter(model="gpt-5.6", options={"reasoning": {"effort": "low"}})
@@ -76,7 +55,9 @@ class OpenAIResponsesAdapter(OpenAISdkAdapter):
     limit_option = "max_output_tokens"
     adds_tools = True
 
-    def converse(self, rendered: RenderedPrompt[object], conversation: Conversation) -> SdkExchange:
+    def converse(
+        self, rendered: RenderedPrompt[object], conversation: runtime.Conversation
+    ) -> SdkExchange:
         """Return a new exchange that continues this conversation."""
         return _Responses(self, rendered, conversation)
 
@@ -89,7 +70,7 @@ class _Responses(SdkExchange):
         self,
         adapter: OpenAIResponsesAdapter,
         rendered: RenderedPrompt[object],
-        conversation: Conversation,
+        conversation: runtime.Conversation,
     ) -> None:
         deferred = openai_responses_tools(rendered, deferred=True)
         self._deferred = {str(tool["name"]): tool for tool in deferred}
@@ -109,14 +90,14 @@ class _Responses(SdkExchange):
             self.request["tools"] = tools
         cuts = Cuts(rendered, openai_rules(adapter.model), tools)
         keep_prefix(self._input, cuts, "input_text")
-        output = output_format(rendered)
+        output = openai.output_format(rendered)
         if output is not None:
             self.request["text"] = {
                 **self.request.get("text", {}),
                 "format": {"type": "json_schema", **output},
             }
 
-    def _added(self, turn: Turn) -> Sequence[dict[str, Any]]:
+    def _added(self, turn: runtime.Turn) -> Sequence[dict[str, Any]]:
         items = list(_items(turn, self._deferred))
         self._input += items
         return [item for item in items if item.get("type") == "function_call_output"]
@@ -181,22 +162,22 @@ class _Responses(SdkExchange):
         return replace(turn, native=items)
 
 
-def _items(turn: Turn, deferred: Mapping[str, JsonSchema]) -> Iterator[dict[str, object]]:
+def _items(turn: runtime.Turn, deferred: Mapping[str, JsonSchema]) -> Iterator[dict[str, object]]:
     """Yield the items of a turn; those of the same turn are always the same.
 
     The tools that results can bring are `deferred`, by their names.
     """
     match turn:
-        case SystemTurn() | DeveloperTurn() | UserTurn():
+        case runtime.SystemTurn() | runtime.DeveloperTurn() | runtime.UserTurn():
             yield plain_message(turn, _part)
-        case AssistantTurn():
+        case runtime.AssistantTurn():
             yield from _assistant(turn)
-        case ToolTurn():
+        case runtime.ToolTurn():
             for answer in turn.answers:
                 yield {
                     "type": "function_call_output",
                     "call_id": answer.call_id,
-                    "output": result_text(answer),
+                    "output": openai.result_text(answer),
                 }
             names = [name for answer in turn.answers for name in answer.tools]
             added = [deferred[name] for name in names if name in deferred]
@@ -204,7 +185,7 @@ def _items(turn: Turn, deferred: Mapping[str, JsonSchema]) -> Iterator[dict[str,
                 yield {"type": "additional_tools", "role": "developer", "tools": added}
 
 
-def _assistant(turn: AssistantTurn) -> Iterator[dict[str, object]]:
+def _assistant(turn: runtime.AssistantTurn) -> Iterator[dict[str, object]]:
     if turn.provider == OpenAIResponsesAdapter.provider and turn.native is not None:
         yield from turn.native
         return
@@ -219,19 +200,19 @@ def _assistant(turn: AssistantTurn) -> Iterator[dict[str, object]]:
         }
 
 
-def _part(part: str | Image | File) -> dict[str, object]:
+def _part(part: str | runtime.Image | runtime.File) -> dict[str, object]:
     if isinstance(part, str):
         return {"type": "input_text", "text": part}
-    if isinstance(part, Image):
+    if isinstance(part, runtime.Image):
         return {"type": "input_image", "image_url": part.data_url, "detail": "auto"}
     if part.data is None:
         return {"type": "input_file", "file_url": part.url}
     return {"type": "input_file", "filename": part.name, "file_data": part.data_url}
 
 
-def _answer(response: Response) -> Answer:
-    usage = usage_of(response.usage, "input", "output")
-    answer = Answer(finish=_finish(response), usage=usage, model=response.model)
+def _answer(response: Response) -> openai.Answer:
+    usage = openai.usage_of(response.usage, "input", "output")
+    answer = openai.Answer(finish=_finish(response), usage=usage, model=response.model)
     for item in response.output:
         if item.type == "message":
             for part in item.content:
@@ -240,7 +221,7 @@ def _answer(response: Response) -> Answer:
                 else:
                     answer.refusal += part.refusal
         elif item.type == "function_call":
-            answer.calls.append(Call(item.call_id, item.name, item.arguments))
+            answer.calls.append(openai.Call(item.call_id, item.name, item.arguments))
     return answer
 
 

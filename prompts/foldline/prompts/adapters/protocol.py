@@ -6,14 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, TypedDict, TypeVar, Unpack
 
+from foldline.prompts import runtime
 from foldline.prompts.deadline import Deadline
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
-from foldline.prompts.runtime.bounded import Cancellation
-from foldline.prompts.runtime.conversation import DeveloperTurn, SystemTurn
-from foldline.prompts.runtime.dispatch import ToolCall, ToolOutcome
-from foldline.prompts.runtime.options import EvaluationKeywords
-from foldline.prompts.runtime.response import NOTHING_USED, PromptResponse, TokenUsage
+from foldline.prompts.runtime.response import NOTHING_USED
 from foldline.prompts.template import PromptTemplate
 
 OutputT = TypeVar("OutputT")
@@ -29,8 +26,8 @@ class ProviderAdapter(Protocol):
         self,
         prompt: Evaluable[OutputT],
         *params: object,
-        **options: Unpack[EvaluationKeywords],
-    ) -> PromptResponse[OutputT]:
+        **options: Unpack[runtime.EvaluationKeywords],
+    ) -> runtime.PromptResponse[OutputT]:
         """Send a prompt, run the model's tool calls, and return its answer.
 
         See `EvaluationOptions` for the keyword arguments, and `BaseAdapter.evaluate` for errors.
@@ -43,8 +40,8 @@ class ModelTurn:
     """One message of a model: text, tool calls, or both."""
 
     text: str = ""
-    tool_calls: tuple[ToolCall, ...] = ()
-    usage: TokenUsage = NOTHING_USED
+    tool_calls: tuple[runtime.ToolCall, ...] = ()
+    usage: runtime.TokenUsage = NOTHING_USED
     model: str | None = None
     request_id: str | None = None
     native: tuple[dict[str, object], ...] | None = None
@@ -55,7 +52,7 @@ class Bounds(TypedDict):
     """The keyword arguments of `ModelExchange.ask`."""
 
     deadline: Deadline | None
-    cancellation: Cancellation | None
+    cancellation: runtime.Cancellation | None
     on_text: Callable[[str], object] | None
 
 
@@ -66,7 +63,7 @@ class ModelExchange(Protocol):
         self,
         *,
         deadline: Deadline | None,
-        cancellation: Cancellation | None,
+        cancellation: runtime.Cancellation | None,
         on_text: Callable[[str], object] | None,
     ) -> ModelTurn:
         """Request the model's next message.
@@ -76,11 +73,11 @@ class ModelExchange(Protocol):
         """
         ...
 
-    def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
+    def tell(self, outcomes: Sequence[runtime.ToolOutcome]) -> None:
         """Add the results of the last message's calls, in order, to the next request."""
         ...
 
-    def add(self, turn: SystemTurn | DeveloperTurn) -> None:
+    def add(self, turn: runtime.SystemTurn | runtime.DeveloperTurn) -> None:
         """Add a message after the results; called only if the adapter's `appending` allows it."""
         ...
 

@@ -9,43 +9,19 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from foldline.prompts import errors, runtime
 from foldline.prompts.adapters.context import ManagedConversation
 from foldline.prompts.adapters.continued import Beginning, brings, shown
 from foldline.prompts.adapters.protocol import Evaluable, ModelExchange, ModelTurn
 from foldline.prompts.context import Priority
 from foldline.prompts.disclosure.opening import called_by_proxy, dispatched, opened_since, result_of
-from foldline.prompts.errors import (
-    EvaluationFailure,
-    PromptConfigurationError,
-    PromptEvaluationError,
-    VisibilityExpansionRequired,
-)
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.output.parsing import parse_output
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.roles import Role
+from foldline.prompts.runtime import events
 from foldline.prompts.runtime.bounded import check_bounds
-from foldline.prompts.runtime.conversation import (
-    AssistantTurn,
-    CallMade,
-    Conversation,
-    DeveloperTurn,
-    SystemTurn,
-    ToolAnswer,
-    ToolTurn,
-)
-from foldline.prompts.runtime.dispatch import ToolCall, ToolOutcome, dispatch_tool_calls, tool_text
-from foldline.prompts.runtime.events import (
-    ContextReplaced,
-    ModelAnswered,
-    ModelFailed,
-    PromptExecuted,
-    PromptRendered,
-    PromptStopped,
-    SectionsOpened,
-)
-from foldline.prompts.runtime.options import EvaluationOptions
-from foldline.prompts.runtime.response import NOTHING_USED, PromptResponse
+from foldline.prompts.runtime.response import NOTHING_USED
 from foldline.prompts.thread import Exchange, Thread, ToolUse
 from foldline.prompts.tool import Tool, ToolContext, ToolResult
 from foldline.prompts.visibility import SectionPath, SectionVisibility
@@ -74,7 +50,7 @@ class Run(Generic[OutputT]):
         adapter: BaseAdapter,
         prompt: Evaluable[object],
         render: Callable[[Mapping[SectionPath, SectionVisibility]], RenderedPrompt[OutputT]],
-        options: EvaluationOptions,
+        options: runtime.EvaluationOptions,
         *,
         goal: Callable[[RenderedPrompt[OutputT]], str],
         opener: ExpansionLoop[OutputT] | None,
@@ -90,9 +66,9 @@ class Run(Generic[OutputT]):
         self._turns = 0
         self._usage = NOTHING_USED
         self._announce: Callable[[], None]
-        conversation = options.conversation or Conversation()
-        if conversation.turns and isinstance(conversation.turns[-1], AssistantTurn):
-            raise PromptConfigurationError(
+        conversation = options.conversation or runtime.Conversation()
+        if conversation.turns and isinstance(conversation.turns[-1], runtime.AssistantTurn):
+            raise errors.PromptConfigurationError(
                 "The conversation ends with the model's answer; say what the user says next: "
                 "conversation.user(…)."
             )
@@ -113,7 +89,7 @@ class Run(Generic[OutputT]):
             provider=adapter.provider,
         )
 
-    def _begin(self, conversation: Conversation) -> None:
+    def _begin(self, conversation: runtime.Conversation) -> None:
         """Decide what the first request shows and offers."""
         name, opener, means = f"{self._ns}/{self._key}", self._opener, self._adapter.appending
         if conversation.sent.prompt not in ("", name):
@@ -144,7 +120,7 @@ class Run(Generic[OutputT]):
 
     def execute(
         self, overrides: Mapping[SectionPath, SectionVisibility]
-    ) -> PromptResponse[OutputT]:
+    ) -> runtime.PromptResponse[OutputT]:
         """Ask the model until it answers.
 
         Raises:
@@ -152,23 +128,25 @@ class Run(Generic[OutputT]):
             PromptEvaluationError: The evaluation failed.
         """
         self._check("the start")
-        self._publish(PromptRendered, rendered=self._sent, visibility_overrides=dict(overrides))
+        self._publish(
+            events.PromptRendered, rendered=self._sent, visibility_overrides=dict(overrides)
+        )
         try:
             return self._converse()
         except BaseException as error:
-            self._publish(PromptStopped, error=error, turns=self._turns, usage=self._usage)
+            self._publish(events.PromptStopped, error=error, turns=self._turns, usage=self._usage)
             raise
 
-    def _converse(self) -> PromptResponse[OutputT]:
+    def _converse(self) -> runtime.PromptResponse[OutputT]:
         self._revise()
         exchange = self._adapter.converse(self._sent, self._conversation)
-        outcomes: list[ToolOutcome] = []
+        outcomes: list[runtime.ToolOutcome] = []
         while True:
             turn = self._next_turn(exchange)
             self._conversation = self._conversation.add(self._said(turn))
             if not turn.tool_calls:
                 break
-            answers = dispatch_tool_calls(
+            answers = runtime.dispatch_tool_calls(
                 [self._meant(call) for call in turn.tool_calls],
                 self._tools(),
                 context=replace(self._context, turn=self._turns, rendered=self._rendered),
@@ -187,12 +165,14 @@ class Run(Generic[OutputT]):
         proxies = [tool for name, tool in offered.items() if name == self._conversation.sent.proxy]
         return (*dispatched(self._rendered, names), *proxies, *self._handles)
 
-    def _meant(self, call: ToolCall) -> ToolCall:
+    def _meant(self, call: runtime.ToolCall) -> runtime.ToolCall:
         """Return the call of the tool that is meant by a call of `call_tool`."""
         meant = called_by_proxy(call.name, call.arguments, self._conversation.sent.proxy)
         return call if meant is None else replace(call, name=meant[0], arguments=meant[1])
 
-    def _open(self, call: ToolCall, request: VisibilityExpansionRequired) -> ToolOutcome:
+    def _open(
+        self, call: runtime.ToolCall, request: errors.VisibilityExpansionRequired
+    ) -> runtime.ToolOutcome:
         """Open sections by appending their text to the conversation.
 
         Raises:
@@ -214,7 +194,9 @@ class Run(Generic[OutputT]):
         full = {b.path for b in self._rendered.blocks if b.enabled and b.opened_by is None}
         if request.requested_overrides.keys() <= full:
             keys = ", ".join(map(repr, request.section_keys))
-            return ToolOutcome(call, ToolResult(f"Already shown in full: {keys}.", success=False))
+            return runtime.ToolOutcome(
+                call, ToolResult(f"Already shown in full: {keys}.", success=False)
+            )
         overrides = {**self._overrides, **request.requested_overrides}
         after = self._render(overrides)
         openings = opened_since(self._conversation.sent, after)
@@ -234,24 +216,24 @@ class Run(Generic[OutputT]):
             self._managed = self._manage(self._conversation)
         self._announce = partial(
             self._publish,
-            SectionsOpened,
+            events.SectionsOpened,
             section_keys=tuple(request.section_keys),
             reason=request.reason,
             appended=True,
             tools=tuple(tool.name for tool in opened.tools),
         )
-        return ToolOutcome(call, ToolResult(text), opened=opened)
+        return runtime.ToolOutcome(call, ToolResult(text), opened=opened)
 
-    def _reported(self, outcome: ToolOutcome) -> None:
+    def _reported(self, outcome: runtime.ToolOutcome) -> None:
         """Publish which sections a call opened, after the event of the call itself."""
         if outcome.opened is not None:
             self._announce()
 
-    def _said(self, turn: ModelTurn) -> AssistantTurn:
-        return AssistantTurn(
+    def _said(self, turn: ModelTurn) -> runtime.AssistantTurn:
+        return runtime.AssistantTurn(
             turn.text,
             tuple(
-                CallMade(
+                runtime.CallMade(
                     call.id,
                     call.name,
                     call.arguments if isinstance(call.arguments, str) else dict(call.arguments),
@@ -262,13 +244,13 @@ class Run(Generic[OutputT]):
             native=turn.native,
         )
 
-    def _tell(self, exchange: ModelExchange, outcomes: Sequence[ToolOutcome]) -> None:
+    def _tell(self, exchange: ModelExchange, outcomes: Sequence[runtime.ToolOutcome]) -> None:
         """Add the results to the next request and to the conversation."""
         exchange.tell(outcomes)
         self._conversation = self._conversation.add(tool_turn(outcomes))
         for opened in (outcome.opened for outcome in outcomes if outcome.opened is not None):
             for role, text in opened.follow:
-                make = SystemTurn if role is Role.SYSTEM else DeveloperTurn
+                make = runtime.SystemTurn if role is Role.SYSTEM else runtime.DeveloperTurn
                 follow = make(text, sections=opened.paths)
                 exchange.add(follow)
                 self._conversation = self._conversation.add(follow)
@@ -276,7 +258,7 @@ class Run(Generic[OutputT]):
         if revised:
             exchange.revise(revised)
 
-    def _manage(self, conversation: Conversation) -> ManagedConversation | None:
+    def _manage(self, conversation: runtime.Conversation) -> ManagedConversation | None:
         """Return the conversation under its policy; None without one."""
         policy = self._adapter.policy_for(self._rendered, self._options.context_policy)
         return ManagedConversation.under(policy, conversation, lambda: self._conversation)
@@ -287,16 +269,18 @@ class Run(Generic[OutputT]):
             return {}
         self._conversation, texts, savings = self._managed.revise()
         if texts:
-            self._publish(ContextReplaced, turn=self._turns, results=tuple(texts), savings=savings)
+            self._publish(
+                events.ContextReplaced, turn=self._turns, results=tuple(texts), savings=savings
+            )
         return texts
 
     def _next_turn(self, exchange: ModelExchange) -> ModelTurn:
         self._check("the conversation")
         if self._turns == self._adapter.max_turns:
-            raise PromptEvaluationError(
+            raise errors.PromptEvaluationError(
                 f"The model gave no answer within {self._turns} messages, but kept calling tools; "
                 "raise the adapter's `max_turns` if that is intended.",
-                kind=EvaluationFailure.TURN_LIMIT,
+                kind=errors.EvaluationFailure.TURN_LIMIT,
                 provider=self._adapter.provider,
             )
         self._turns += 1
@@ -310,7 +294,7 @@ class Run(Generic[OutputT]):
             )
         except BaseException as error:
             self._publish(
-                ModelFailed,
+                events.ModelFailed,
                 turn=self._turns,
                 error=error,
                 requested_model=requested,
@@ -319,7 +303,7 @@ class Run(Generic[OutputT]):
             raise
         self._usage += turn.usage
         self._publish(
-            ModelAnswered,
+            events.ModelAnswered,
             turn=self._turns,
             text=turn.text,
             tool_calls=tuple(call.name for call in turn.tool_calls),
@@ -337,8 +321,8 @@ class Run(Generic[OutputT]):
         )
 
     def _response(
-        self, turn: ModelTurn, outcomes: tuple[ToolOutcome, ...]
-    ) -> PromptResponse[OutputT]:
+        self, turn: ModelTurn, outcomes: tuple[runtime.ToolOutcome, ...]
+    ) -> runtime.PromptResponse[OutputT]:
         text = turn.text
         output = None
         repairs: tuple[str, ...] = ()
@@ -356,11 +340,11 @@ class Run(Generic[OutputT]):
                 )
             )
             if self._options.conversation is not None:
-                self._session[Conversation].replace(self._conversation)
+                self._session[runtime.Conversation].replace(self._conversation)
         self._publish(
-            PromptExecuted, text=text, turns=self._turns, usage=self._usage, output=output
+            events.PromptExecuted, text=text, turns=self._turns, usage=self._usage, output=output
         )
-        return PromptResponse(
+        return runtime.PromptResponse(
             prompt_ns=self._ns,
             prompt_key=self._key,
             text=text,
@@ -391,14 +375,14 @@ class Run(Generic[OutputT]):
         )
 
 
-def tool_turn(outcomes: Sequence[ToolOutcome]) -> ToolTurn:
+def tool_turn(outcomes: Sequence[runtime.ToolOutcome]) -> runtime.ToolTurn:
     """Return the results of a message's calls as a turn."""
-    return ToolTurn(
+    return runtime.ToolTurn(
         tuple(
-            ToolAnswer(
+            runtime.ToolAnswer(
                 outcome.call.id,
                 outcome.call.name,
-                tool_text(outcome.result),
+                runtime.tool_text(outcome.result),
                 outcome.result.success,
                 () if outcome.opened is None else outcome.opened.references,
                 summary=outcome.result.summary,

@@ -10,15 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, Unpack
 
+from foldline.prompts.adapters import transcript
 from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS, BaseAdapter
 from foldline.prompts.adapters.protocol import Bounds, ModelExchange, ModelTurn
-from foldline.prompts.adapters.transcript import (
-    Exchange,
-    PromptSeen,
-    ScriptedCall,
-    ScriptedTurn,
-    Transcript,
-)
 from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.errors import EvaluationFailure, PromptEvaluationError
 from foldline.prompts.rendered import RenderedPrompt
@@ -28,7 +22,8 @@ from foldline.prompts.runtime.dispatch import ToolOutcome, tool_text
 __all__ = ["RecordingAdapter", "Responder", "ScriptedAdapter"]
 
 Responder: TypeAlias = Callable[
-    [RenderedPrompt[object], Sequence[Sequence[ToolOutcome]]], ModelTurn | ScriptedTurn | str
+    [RenderedPrompt[object], Sequence[Sequence[ToolOutcome]]],
+    ModelTurn | transcript.ScriptedTurn | str,
 ]
 """Replaces a model: returns the next turn for the prompt and the outcomes of all turns so far."""
 
@@ -65,14 +60,14 @@ class ScriptedAdapter(BaseAdapter):
 
     def __init__(
         self,
-        script: Transcript | Responder,
+        script: transcript.Transcript | Responder,
         *,
         max_turns: int = DEFAULT_MAX_TURNS,
         appending: Appending | None = None,
     ) -> None:
         super().__init__(max_turns=max_turns)
         self._script = script
-        self._appending = script.appending if isinstance(script, Transcript) else None
+        self._appending = script.appending if isinstance(script, transcript.Transcript) else None
         if appending is not None:
             self._appending = appending
         self._lock = threading.Lock()
@@ -86,7 +81,7 @@ class ScriptedAdapter(BaseAdapter):
     @property
     def remaining(self) -> int:
         """The number of exchanges that haven't been played; 0 for a function."""
-        if not isinstance(self._script, Transcript):
+        if not isinstance(self._script, transcript.Transcript):
             return 0
         return len(self._script.exchanges) - self._next
 
@@ -95,7 +90,7 @@ class ScriptedAdapter(BaseAdapter):
     ) -> ModelExchange:
         """Return the next exchange, or a conversation with the function."""
         script = self._script
-        if not isinstance(script, Transcript):
+        if not isinstance(script, transcript.Transcript):
             return _Answering(script, rendered)
         with self._lock:
             number = self._next
@@ -122,12 +117,12 @@ class RecordingAdapter(BaseAdapter):
         self._recorded: list[_Recorded] = []
 
     @property
-    def transcript(self) -> Transcript:
+    def transcript(self) -> transcript.Transcript:
         """The transcript so far."""
         with self._lock:
             recorded = list(self._recorded)
-        return Transcript(
-            tuple(Exchange(tuple(r.turns), r.prompt) for r in recorded if r.turns),
+        return transcript.Transcript(
+            tuple(transcript.Exchange(tuple(r.turns), r.prompt) for r in recorded if r.turns),
             provider=self.provider,
             appending=self.appending,
         )
@@ -149,8 +144,8 @@ class RecordingAdapter(BaseAdapter):
 
 @dataclass(slots=True)
 class _Recorded:
-    prompt: PromptSeen
-    turns: list[ScriptedTurn] = field(default_factory=list)
+    prompt: transcript.PromptSeen
+    turns: list[transcript.ScriptedTurn] = field(default_factory=list)
 
 
 class _Listening:
@@ -161,10 +156,10 @@ class _Listening:
     def ask(self, **bounds: Unpack[Bounds]) -> ModelTurn:
         turn = self._inner.ask(**bounds)
         self._recorded.turns.append(
-            ScriptedTurn(
+            transcript.ScriptedTurn(
                 text=turn.text,
                 tool_calls=tuple(
-                    ScriptedCall(
+                    transcript.ScriptedCall(
                         call.name,
                         call.arguments if isinstance(call.arguments, str) else dict(call.arguments),
                         call.id,
@@ -190,7 +185,9 @@ class _Listening:
 
 
 class _Playing:
-    def __init__(self, exchange: Exchange, number: int, rendered: RenderedPrompt[object]) -> None:
+    def __init__(
+        self, exchange: transcript.Exchange, number: int, rendered: RenderedPrompt[object]
+    ) -> None:
         self._turns = exchange.turns
         self._number = number
         self._played = 0
@@ -232,7 +229,7 @@ class _Playing:
     def revise(self, texts: Mapping[int, str]) -> None:
         """Do nothing: the next message of a transcript doesn't depend on it."""
 
-    def _compare_prompt(self, expected: PromptSeen, seen: PromptSeen) -> None:
+    def _compare_prompt(self, expected: transcript.PromptSeen, seen: transcript.PromptSeen) -> None:
         if expected.tools != seen.tools:
             raise _mismatch(
                 f"Evaluation {self._number} of the transcript offers the tools "
@@ -256,7 +253,7 @@ class _Answering:
         answer = self._respond(self._rendered, tuple(self._history))
         if isinstance(answer, str):
             turn = ModelTurn(answer)
-        elif isinstance(answer, ScriptedTurn):
+        elif isinstance(answer, transcript.ScriptedTurn):
             turn = answer.message(len(self._history) + 1)
         else:
             turn = answer
@@ -283,8 +280,8 @@ def _revised(outcome: ToolOutcome, text: str | None) -> ToolOutcome:
     return replace(outcome, result=replace(outcome.result, message=text, value=None))
 
 
-def _seen(rendered: RenderedPrompt[object]) -> PromptSeen:
-    return PromptSeen(rendered.text, tuple(tool.name for tool in rendered.tools))
+def _seen(rendered: RenderedPrompt[object]) -> transcript.PromptSeen:
+    return transcript.PromptSeen(rendered.text, tuple(tool.name for tool in rendered.tools))
 
 
 def _stream(text: str, on_text: Callable[[str], object] | None) -> None:

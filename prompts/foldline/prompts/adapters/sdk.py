@@ -14,36 +14,15 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, Unpack
 
-from foldline.prompts.adapters.base import (
-    DEFAULT_MAX_TURNS,
-    BaseAdapter,
-    render_for_evaluation,
-)
+from foldline.prompts import errors, runtime
+from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS, BaseAdapter, render_for_evaluation
 from foldline.prompts.adapters.context import ManagedConversation
 from foldline.prompts.adapters.protocol import Bounds, Evaluable, ModelTurn
 from foldline.prompts.adapters.run import tool_turn
 from foldline.prompts.context import ContextPolicy
 from foldline.prompts.disclosure.opening import Appending, stable
-from foldline.prompts.errors import (
-    EvaluationFailure,
-    EvaluationTimeoutError,
-    PromptConfigurationError,
-    PromptEvaluationError,
-    did_you_mean,
-    near_names,
-)
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.runtime.bounded import CallCancelled, CancelScope, bounded
-from foldline.prompts.runtime.conversation import (
-    Conversation,
-    DeveloperTurn,
-    File,
-    Image,
-    SystemTurn,
-    Turn,
-    UserTurn,
-)
-from foldline.prompts.runtime.dispatch import ToolOutcome
 from foldline.prompts.tool_calls import well_formed
 
 if TYPE_CHECKING:
@@ -83,12 +62,12 @@ class SdkExchange(ABC):
     result_key: ClassVar[str] = "content"
     """The key of a tool's result that has its text."""
 
-    def __init__(self, adapter: SdkAdapter[Any], conversation: Conversation) -> None:
+    def __init__(self, adapter: SdkAdapter[Any], conversation: runtime.Conversation) -> None:
         self._adapter = adapter
         self._results = [r for turn in conversation.turns for r in self._added(turn)]
 
     @abstractmethod
-    def _added(self, turn: Turn) -> Sequence[dict[str, Any]]:
+    def _added(self, turn: runtime.Turn) -> Sequence[dict[str, Any]]:
         """Add a turn to the next request, and return the results of tools in it."""
 
     @abstractmethod
@@ -104,11 +83,11 @@ class SdkExchange(ABC):
         self._adapter.check_options(self._endpoint().create)
         return self._adapter.asked(self._send, **bounds)
 
-    def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
+    def tell(self, outcomes: Sequence[runtime.ToolOutcome]) -> None:
         """Add the results of the last message's calls to the next request."""
         self._results += self._added(tool_turn(outcomes))
 
-    def add(self, turn: SystemTurn | DeveloperTurn) -> None:
+    def add(self, turn: runtime.SystemTurn | runtime.DeveloperTurn) -> None:
         """Add a message after the results."""
         self._added(turn)
 
@@ -186,19 +165,19 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         self.model = model
         deferred = isinstance(appending, Appending) and appending.tools == "deferred"
         if deferred and not self.adds_tools:
-            raise PromptConfigurationError(
+            raise errors.PromptConfigurationError(
                 f"{type(self).__name__} can't bring tools later: its API has no such thing. Use "
                 'Appending(tools="proxy").'
             )
         if client is None and importlib.util.find_spec(self.sdk) is None:
-            raise PromptConfigurationError(
+            raise errors.PromptConfigurationError(
                 f"{type(self).__name__} needs the package {self.sdk!r}: "
                 f"install foldline[{self.sdk}]."
             )
         self.options: dict[str, Any] = dict(options or {})
         taken = sorted(self.own_options & self.options.keys())
         if taken:
-            raise PromptConfigurationError(
+            raise errors.PromptConfigurationError(
                 f"`options` cannot set {', '.join(taken)}: the prompt and the adapter's own "
                 "arguments decide that."
             )
@@ -255,16 +234,18 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             return
         for name in self.options:
             if name not in parameters:
-                near = near_names(name, parameters)
-                raise PromptConfigurationError(
+                near = errors.near_names(name, parameters)
+                raise errors.PromptConfigurationError(
                     f"The SDK {self.sdk!r} knows no option {name!r}"
-                    + did_you_mean(near)
+                    + errors.did_you_mean(near)
                     + "; `extra_body` accepts anything else.",
                     near=near,
                 )
 
     @abstractmethod
-    def converse(self, rendered: RenderedPrompt[object], conversation: Conversation) -> SdkExchange:
+    def converse(
+        self, rendered: RenderedPrompt[object], conversation: runtime.Conversation
+    ) -> SdkExchange:
         """Return a new exchange that continues this conversation."""
 
     def request(
@@ -283,8 +264,8 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             rendered = stable(rendered, self.appending)
         policy = self.policy_for(rendered, None)
         if policy is not None:
-            rendered = ManagedConversation(policy, Conversation).offered(rendered)
-        return self.converse(rendered, Conversation().begin(rendered.messages)).request
+            rendered = ManagedConversation(policy, runtime.Conversation).offered(rendered)
+        return self.converse(rendered, runtime.Conversation().begin(rendered.messages)).request
 
     def asked(
         self,
@@ -306,7 +287,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
                 timeout = max(min(timeout, deadline.remaining), 0.001)
             try:
                 return request(Request(scope, timeout, streaming=on_text is not None))
-            except (PromptEvaluationError, PromptConfigurationError, CallCancelled):
+            except (errors.PromptEvaluationError, errors.PromptConfigurationError, CallCancelled):
                 raise
             except Exception as error:
                 # Callers handle one kind of error, whatever the SDK raises.
@@ -343,18 +324,18 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
                     f"{type(self).__name__} has no key: give `api_key`, or set "
                     f"{self.sdk.upper()}_API_KEY ({words})."
                 )
-            raise PromptConfigurationError(problem) from error
+            raise errors.PromptConfigurationError(problem) from error
 
     def failed(
         self,
         message: str,
-        kind: EvaluationFailure,
+        kind: errors.EvaluationFailure,
         *,
         request_id: str | None = None,
         text: str = "",
-    ) -> PromptEvaluationError:
+    ) -> errors.PromptEvaluationError:
         """Return the error for a response without a usable answer."""
-        return PromptEvaluationError(
+        return errors.PromptEvaluationError(
             message, kind=kind, provider=self.provider, request_id=request_id, text=text
         )
 
@@ -374,16 +355,16 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             )
         except getattr(sdk, f"{self.client_class}Error") as error:
             self._closing()
-            raise PromptConfigurationError(f"{type(self).__name__}: {error}") from error
+            raise errors.PromptConfigurationError(f"{type(self).__name__}: {error}") from error
         return client
 
-    def _failure(self, error: Exception) -> PromptEvaluationError:
+    def _failure(self, error: Exception) -> errors.PromptEvaluationError:
         sdk: Any = import_module(self.sdk)
         response = getattr(error, "response", None)
         headers: Mapping[str, str] = getattr(response, "headers", {})
         request_id = headers.get("x-request-id") or headers.get("request-id")
         if isinstance(error, sdk.APITimeoutError):
-            return EvaluationTimeoutError(
+            return errors.EvaluationTimeoutError(
                 f"{self.provider} sent nothing for too long.", provider=self.provider
             )
         if isinstance(error, sdk.APIConnectionError):
@@ -391,13 +372,13 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             return self.failed(
                 f"{self.provider} could not be reached, or the connection broke: "
                 f"{(cause and str(cause)) or error}",
-                EvaluationFailure.CONNECTION,
+                errors.EvaluationFailure.CONNECTION,
             )
         if isinstance(error, sdk.APIStatusError):
             status = getattr(error, "status_code", None)
-            return PromptEvaluationError(
+            return errors.PromptEvaluationError(
                 f"{self.provider} answered with status {status}: {error}",
-                kind=EvaluationFailure.PROVIDER,
+                kind=errors.EvaluationFailure.PROVIDER,
                 provider=self.provider,
                 status=status,
                 request_id=request_id,
@@ -407,27 +388,28 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         if isinstance(error, sdk.APIError) and not invalid:
             # An error in the middle of a stream has no status of its own.
             return self.failed(
-                f"{self.provider} stopped with an error: {error}", EvaluationFailure.PROVIDER
+                f"{self.provider} stopped with an error: {error}", errors.EvaluationFailure.PROVIDER
             )
         if type(error).__module__.partition(".")[0].startswith("httpx"):
             return self.failed(
-                f"The connection to {self.provider} broke: {error}", EvaluationFailure.CONNECTION
+                f"The connection to {self.provider} broke: {error}",
+                errors.EvaluationFailure.CONNECTION,
             )
         if isinstance(error, getattr(sdk, f"{self.client_class}Error")) and not invalid:
-            return self.failed(f"{self.provider}: {error}", EvaluationFailure.UNKNOWN)
+            return self.failed(f"{self.provider}: {error}", errors.EvaluationFailure.UNKNOWN)
         return self.failed(
             f"The answer of {self.provider} violates its protocol: {type(error).__name__}: {error}",
-            EvaluationFailure.MALFORMED,
+            errors.EvaluationFailure.MALFORMED,
             request_id=request_id,
         )
 
 
 def plain_message(
-    turn: SystemTurn | DeveloperTurn | UserTurn,
-    part_of: Callable[[str | Image | File], dict[str, object]],
+    turn: runtime.SystemTurn | runtime.DeveloperTurn | runtime.UserTurn,
+    part_of: Callable[[str | runtime.Image | runtime.File], dict[str, object]],
 ) -> dict[str, object]:
     """Return a turn that isn't the model's as a message; `part_of` returns images and files."""
-    parts = turn.parts if isinstance(turn, UserTurn) else (turn.text,)
+    parts = turn.parts if isinstance(turn, runtime.UserTurn) else (turn.text,)
     match parts:
         case (str() as text,):
             return {"role": turn.role, "content": text}

@@ -7,12 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from foldline.prompts.errors import (
-    PromptError,
-    ToolValidationError,
-    VisibilityExpansionRequired,
-    near_names,
-)
+from foldline.prompts import errors
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION, Piece, assemble
 from foldline.prompts.tool import Tool, ToolContext, ToolResult, ToolTelemetry
 from foldline.prompts.visibility import SectionPath, SectionVisibility
@@ -108,7 +103,7 @@ def disclosure_param_descriptions(
 
 def requested_expansion(
     rendered: RenderedPrompt[Any], section_keys: tuple[str, ...], reason: str
-) -> VisibilityExpansionRequired:
+) -> errors.VisibilityExpansionRequired:
     """Return the request to open sections, also where a model is only offered `read_section`.
 
     Raises:
@@ -119,7 +114,7 @@ def requested_expansion(
         if isinstance(disclosure, _Disclosure):
             return disclosure.request(section_keys, reason)
     named = ", ".join(map(repr, section_keys)) or "sections"
-    raise ToolValidationError(f"Cannot open {named}: no section is summarized")
+    raise errors.ToolValidationError(f"Cannot open {named}: no section is summarized")
 
 
 def check_request(keys: Sequence[str], reason: str, summarized: Sequence[str]) -> None:
@@ -129,11 +124,11 @@ def check_request(keys: Sequence[str], reason: str, summarized: Sequence[str]) -
         ToolValidationError: It isn't.
     """
     if not keys:
-        raise ToolValidationError(
+        raise errors.ToolValidationError(
             f"`section_keys` is empty; name the sections to open: {', '.join(summarized)}."
         )
     if len(reason) > MAX_REASON_LENGTH:
-        raise ToolValidationError(
+        raise errors.ToolValidationError(
             f"`reason` has {len(reason)} characters; say it in at most {MAX_REASON_LENGTH}."
         )
 
@@ -154,7 +149,7 @@ class Refusals:
 
     def unknown(self, key: str, openable: Sequence[str]) -> None:
         """Add that there is no section `key`, with the names near it."""
-        similar = near_names(key, openable)
+        similar = errors.near_names(key, openable)
         self._near.update(dict.fromkeys(similar))
         self.sentences.append(
             f"there is no section {key!r}"
@@ -168,7 +163,7 @@ class Refusals:
             ToolValidationError: There are; it lists them and the `summarized` sections.
         """
         if self.sentences:
-            raise ToolValidationError(
+            raise errors.ToolValidationError(
                 f"Cannot open: {'; '.join(self.sentences)}. "
                 f"Summarized sections: {', '.join(summarized)}.",
                 near=self._near,
@@ -197,20 +192,20 @@ class _Disclosure:
         metadata = self._metadata(keys, params.reason)
         try:
             request = self.request(keys, params.reason)
-        except ToolValidationError as error:
+        except errors.ToolValidationError as error:
             _announce(context, ToolTelemetry(OPEN_SECTIONS, params, metadata, error))
             raise
         _announce(context, ToolTelemetry(OPEN_SECTIONS, params, metadata))
         raise request
 
-    def request(self, keys: tuple[str, ...], reason: str) -> VisibilityExpansionRequired:
+    def request(self, keys: tuple[str, ...], reason: str) -> errors.VisibilityExpansionRequired:
         """Return the request to open the sections.
 
         Raises:
             ToolValidationError: Some keys can't be opened, or the reason is too long.
         """
         check_request(keys, reason, self._summarized_keys())
-        return VisibilityExpansionRequired(
+        return errors.VisibilityExpansionRequired(
             requested_overrides=self._overrides(keys),
             reason=reason,
             section_keys=keys,
@@ -235,7 +230,7 @@ class _Disclosure:
             self._overrides((params.section_key,))
             node = self._source.plan.by_dotted[params.section_key]
             text, _ = assemble(self._source.pieces([node], opened=node))
-        except PromptError as error:
+        except errors.PromptError as error:
             _publish(context, READ_SECTION, params, ToolResult(str(error), success=False))
             raise
         wording = self._source.plan.wording
@@ -327,7 +322,7 @@ class _Disclosure:
                 if not self._source.is_shown(node):
                     continue
                 summarized = self._source.would_be_summarized(node)
-            except PromptError:
+            except errors.PromptError:
                 # Its own callables fail, which is for the render that shows it to say.
                 continue
             visible[node.path] = SectionVisibility.SUMMARY if summarized else SectionVisibility.FULL

@@ -7,12 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
-from foldline.prompts.errors import (
-    ExpansionLimitError,
-    PromptConfigurationError,
-    PromptRenderError,
-    VisibilityExpansionRequired,
-)
+from foldline.prompts import errors
 from foldline.prompts.layout.binding import Bindings
 from foldline.prompts.layout.rendering import RenderPass
 from foldline.prompts.rendered import RenderedPrompt
@@ -60,7 +55,7 @@ class ExpansionBudget:
     requests: int = 0
     sections: int = 0
 
-    def spend(self, request: VisibilityExpansionRequired) -> None:
+    def spend(self, request: errors.VisibilityExpansionRequired) -> None:
         """Count one request of the model.
 
         Raises:
@@ -73,7 +68,7 @@ class ExpansionBudget:
             (self.max_sections, self.sections, "asked for {} sections to be opened"),
         ):
             if most is not None and asked > most:
-                raise ExpansionLimitError(
+                raise errors.ExpansionLimitError(
                     f"The model {what.format(asked)}; {most} are allowed."
                 ) from request
 
@@ -85,13 +80,13 @@ class ExpansionBudget:
         """
         size = len(rendered.text)
         if self.max_characters is not None and size > self.max_characters:
-            raise ExpansionLimitError(
+            raise errors.ExpansionLimitError(
                 f"The prompt has grown to {size} characters; {self.max_characters} are allowed."
             )
 
 
 def apply_expansion(
-    request: VisibilityExpansionRequired,
+    request: errors.VisibilityExpansionRequired,
     overrides: MutableMapping[SectionPath, SectionVisibility] | None = None,
     *,
     session: VisibilityOverrideSink | None = None,
@@ -109,7 +104,7 @@ def apply_expansion(
     if overrides is not None:
         wanted = request.requested_overrides
         if all(overrides.get(path) is shown for path, shown in wanted.items()):
-            raise PromptConfigurationError(
+            raise errors.PromptConfigurationError(
                 f"{', '.join(map(repr, request.section_keys))} was opened before, and asked for "
                 "again: evaluate with these overrides, as `visibility_overrides`."
             ) from request
@@ -119,7 +114,9 @@ def apply_expansion(
         session.apply_visibility_overrides(request.requested_overrides, *named)
 
 
-def rebind_tasks(prompt: Prompt[OutputT], request: VisibilityExpansionRequired) -> Prompt[OutputT]:
+def rebind_tasks(
+    prompt: Prompt[OutputT], request: errors.VisibilityExpansionRequired
+) -> Prompt[OutputT]:
     """Return the prompt with the request's expansion instructions in its tasks."""
     return with_instructions(prompt, request.expansion_instructions)
 
@@ -137,7 +134,7 @@ def instructed(bindings: Bindings, plan: Plan, instructions: str | None) -> Bind
     source = RenderPass(plan, bindings)
     for node in plan.by_path.values():
         if issubclass(node.params_type or object, Task):
-            with suppress(PromptRenderError):  # Hidden sections may lack their parameters.
+            with suppress(errors.PromptRenderError):  # Hidden sections may lack their parameters.
                 task, bound = source.params(node)
                 if not bound and task == plan.defaults.get(type(task), task):
                     by_type[type(task)] = task
@@ -161,7 +158,7 @@ def evaluate_with_expansions(
     *,
     overrides: Overrides | None = None,
     budget: ExpansionBudget | None = None,
-    on_expansion: Callable[[VisibilityExpansionRequired], object] | None = None,
+    on_expansion: Callable[[errors.VisibilityExpansionRequired], object] | None = None,
 ) -> ResultT:
     """Call `evaluate` until it raises no more requests for expansion, and return its result.
 
@@ -179,7 +176,7 @@ def evaluate_with_expansions(
     while True:
         try:
             return evaluate(dict(current))
-        except VisibilityExpansionRequired as request:
+        except errors.VisibilityExpansionRequired as request:
             if budget is not None:
                 budget.spend(request)
             apply_expansion(request, current)

@@ -9,13 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING
 
-from foldline.prompts import refusals
-from foldline.prompts.errors import (
-    ErrorHandler,
-    PromptError,
-    PromptRenderError,
-    PromptValidationError,
-)
+from foldline.prompts import errors, refusals
 from foldline.prompts.forms.fields import declared_fields, is_required
 from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.layout.binding import Bindings
@@ -48,7 +42,7 @@ class RenderPass:
         nodes: Iterable[Node],
         *,
         opened: Node | None = None,
-        on_error: ErrorHandler | None = None,
+        on_error: errors.ErrorHandler | None = None,
     ) -> list[Piece[Node]]:
         """Return the pieces of these sections and those below them, parents first.
 
@@ -65,11 +59,11 @@ class RenderPass:
         node: Node,
         pieces: list[Piece[Node]],
         opened: Node | None,
-        on_error: ErrorHandler | None,
+        on_error: errors.ErrorHandler | None,
     ) -> None:
         try:
             piece = self._piece(node, opened)
-        except PromptError as error:
+        except errors.PromptError as error:
             if on_error is None:
                 raise
             piece = self._failed(node, on_error(node.path, error))
@@ -97,10 +91,10 @@ class RenderPass:
                 keys = [child.section.key for child in node.children if self.is_shown(child)]
                 note = node.note(self.plan.wording, keys)
             return piece(node, visibility, body if bound else _as_defaults(body), note)
-        except PromptError as error:
+        except errors.PromptError as error:
             raise located(error, node) from error.__cause__
         except Exception as error:
-            raise PromptRenderError(
+            raise errors.PromptRenderError(
                 f"Section {node.dotted!r} could not be rendered: {type(error).__name__}: {error}",
                 section_path=node.path,
                 dataclass_type=node.params_type,
@@ -152,25 +146,25 @@ class RenderPass:
         """Return True if a hidden section would probably exist if its parent were open."""
         try:
             params, _ = self.params(node)
-        except PromptRenderError:
+        except errors.PromptRenderError:
             return True
         try:
             return node.section.is_enabled(params, session=self.session)
-        except PromptError as error:
+        except errors.PromptError as error:
             raise located(error, node) from error.__cause__
 
     def would_be_summarized(self, node: Node) -> bool:
         """Return True if a hidden section would be summarized if its parent were open."""
         try:
             params, _ = self.params(node)
-        except PromptRenderError:
+        except errors.PromptRenderError:
             return True
         return self.visibility(node, params) is SectionVisibility.SUMMARY
 
     def _summary(self, node: Node, params: object) -> Sequence[Segment]:
         summary = node.section.render_summary(params)
         if summary is None:
-            raise PromptValidationError(
+            raise errors.PromptValidationError(
                 refusals.no_summary(repr(node.dotted)), section_path=node.path
             )
         return as_segments(summary)
@@ -187,30 +181,30 @@ def checked_overrides(
     if not overrides:
         return {}
     if not isinstance(overrides, Mapping):
-        raise PromptValidationError(
+        raise errors.PromptValidationError(
             f"`visibility_overrides` is a mapping of paths to visibilities, not {overrides!r}."
         )
     for path, visibility in overrides.items():
         if not isinstance(path, tuple):
             node = plan.by_dotted.get(path)
             keys = tuple(str(path).split(".")) if node is None else node.path
-            raise PromptValidationError(refusals.override_needs_path(repr(path), repr(keys)))
+            raise errors.PromptValidationError(refusals.override_needs_path(repr(path), repr(keys)))
         if not any(path in paths for paths in (plan.by_path, plan.inert_paths, plan.chapter_paths)):
-            raise PromptValidationError.unknown(
+            raise errors.PromptValidationError.unknown(
                 f"The visibility override for {path!r} matches no section",
                 ".".join(map(str, path)),
                 plan.by_dotted,
                 section_path=path,
             )
         if not isinstance(visibility, SectionVisibility):
-            raise PromptValidationError(
+            raise errors.PromptValidationError(
                 refusals.override_needs_visibility(repr(path), repr(visibility)),
                 section_path=path,
             )
     return dict(overrides)
 
 
-def located(error: PromptError, node: Node) -> PromptError:
+def located(error: errors.PromptError, node: Node) -> errors.PromptError:
     """Add the section's full path to an error; the section itself knows only its key."""
     if error.section_path in ((), (node.section.key,)):
         error.section_path = node.path
@@ -234,7 +228,7 @@ def without_arguments(kind: type, who: str, path: SectionPath) -> object:
     """
     missing = [field.name for field in declared_fields(kind) if is_required(field)]
     if missing:
-        raise PromptRenderError(
+        raise errors.PromptRenderError(
             f"{who} needs parameters: bind an instance of {type_name(kind)} "
             f"(no default for {', '.join(missing)}).",
             section_path=path,
@@ -244,7 +238,7 @@ def without_arguments(kind: type, who: str, path: SectionPath) -> object:
     try:
         return kind()
     except Exception as error:
-        raise PromptRenderError(
+        raise errors.PromptRenderError(
             f"{who} needs parameters: {type_name(kind)}() raised "
             f"{type(error).__name__}: {error}; bind an instance.",
             section_path=path,

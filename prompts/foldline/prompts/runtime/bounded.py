@@ -10,11 +10,7 @@ from collections.abc import Callable, Coroutine
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
-from foldline.prompts.errors import (
-    EvaluationFailure,
-    EvaluationTimeoutError,
-    PromptEvaluationError,
-)
+from foldline.prompts.errors import EvaluationFailure, EvaluationTimeoutError, PromptEvaluationError
 
 if TYPE_CHECKING:
     from foldline.prompts.deadline import Deadline

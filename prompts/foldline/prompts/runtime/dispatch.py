@@ -11,12 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from foldline.prompts.errors import (
-    PromptError,
-    ToolValidationError,
-    VisibilityExpansionRequired,
-    near_names,
-)
+from foldline.prompts import errors
 from foldline.prompts.forms.field_forms import warn_author
 from foldline.prompts.forms.json_values import to_json
 from foldline.prompts.runtime.bounded import Cancellation, CancelScope, bounded, check_bounds
@@ -64,7 +59,8 @@ def dispatch_tool_calls(
     context: ToolContext,
     cancellation: Cancellation | None = None,
     on_outcome: Callable[[ToolOutcome], object] | None = None,
-    on_expansion: Callable[[ToolCall, VisibilityExpansionRequired], ToolOutcome] | None = None,
+    on_expansion: Callable[[ToolCall, errors.VisibilityExpansionRequired], ToolOutcome]
+    | None = None,
 ) -> tuple[ToolOutcome, ...]:
     """Run one turn's calls in order, one after the other, and return their outcomes.
 
@@ -135,14 +131,14 @@ def _run(  # noqa: PLR0917 - The parts of one dispatch.
     context: ToolContext,
     cancellation: Cancellation | None,
     report: Callable[[ToolOutcome], object],
-    on_expansion: Callable[[ToolCall, VisibilityExpansionRequired], ToolOutcome] | None,
+    on_expansion: Callable[[ToolCall, errors.VisibilityExpansionRequired], ToolOutcome] | None,
 ) -> ToolOutcome:
     try:
         if call.name not in tools:
-            raise ToolValidationError(_unknown(call.name, tools))
+            raise errors.ToolValidationError(_unknown(call.name, tools))
         tool = tools[call.name]
         params = tool.decode(call.arguments)
-    except ToolValidationError as error:
+    except errors.ToolValidationError as error:
         outcome = ToolOutcome(call, _failed_result(str(error)))
         report(outcome)
         return outcome
@@ -165,14 +161,14 @@ def _run(  # noqa: PLR0917 - The parts of one dispatch.
                 deadline=context.deadline,
                 cancellation=cancellation,
             )
-    except VisibilityExpansionRequired as request:
+    except errors.VisibilityExpansionRequired as request:
         ending = ToolOutcome(call, ToolResult(), params, metadata)
         if on_expansion is None:
             report(ending)
             raise
         try:
             outcome = replace(on_expansion(call, request), params=params, metadata=metadata)
-        except PromptError:
+        except errors.PromptError:
             report(ending)
             raise
     except BaseException as error:
@@ -193,10 +189,10 @@ def _call_handler(
         result: object = tool.handler(params, context=context)
         if inspect.isawaitable(result):
             result = _await(result, context.deadline, scope)
-    except VisibilityExpansionRequired:
+    except errors.VisibilityExpansionRequired:
         raise
     except Exception as error:
-        if not isinstance(error, ToolValidationError):
+        if not isinstance(error, errors.ToolValidationError):
             _log.debug("The tool %r failed", tool.name, exc_info=True)
         return _failed_result(str(error) or type_name(type(error)))
     if not isinstance(result, ToolResult):
@@ -248,7 +244,7 @@ def _failed_result(message: str) -> ToolResult[Any]:
 
 
 def _unknown(name: str, known: Mapping[str, object]) -> str:
-    near = near_names(name, known)
+    near = errors.near_names(name, known)
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     offered = ", ".join(map(repr, known)) or "none"
     return f"There is no tool {name!r}.{hint} Tools: {offered}."

@@ -7,14 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, TypeVar, cast, get_args, get_origin
 
-from foldline.prompts import refusals
+from foldline.prompts import errors, refusals
 from foldline.prompts.cache.tokens import estimated_tokens
-from foldline.prompts.errors import (
-    PromptRenderError,
-    PromptValidationError,
-    did_you_mean,
-    near_names,
-)
 from foldline.prompts.forms.fields import fields_of, plain, union_members
 from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.forms.templating import CompiledTemplate
@@ -203,8 +197,8 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         values = self.item_values(item)
         try:
             parts = self._template.substitute(values, self.derive_item(item, index + 1))
-        except PromptRenderError as error:
-            raise PromptRenderError(
+        except errors.PromptRenderError as error:
+            raise errors.PromptRenderError(
                 f"{error} (item {index + 1})",
                 section_path=error.section_path,
                 placeholder=error.placeholder,
@@ -240,7 +234,7 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         hint = self.item_hint
         if dataclass_of(hint) is None:
             name = type(self).__qualname__.partition("[")[0]
-            raise PromptValidationError.of_section(
+            raise errors.PromptValidationError.of_section(
                 self.key,
                 f"{name} needs the dataclass of an item"
                 + (f", not {type_name(hint)}" if hint is not None else "")
@@ -251,9 +245,9 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
             )
         self._check_computed(self.item_type, type_name(hint), self.derived_item_placeholders)
 
-    def _wrong(self, what: str) -> PromptRenderError:
+    def _wrong(self, what: str) -> errors.PromptRenderError:
         kind = self.params_type
-        return PromptRenderError.of_section(
+        return errors.PromptRenderError.of_section(
             self.key,
             f"`{type_name(kind)}.{self.items}` {what.format(type_name(self.item_type))}.",
             placeholder=cast("str", self.items),
@@ -275,12 +269,12 @@ def _checked_items(section: Each, name: str, items: object) -> object:
     kind = section.params_type
     if isinstance(items, str):
         if items not in field_names(kind):
-            near = near_names(items, field_names(kind))
-            raise PromptValidationError.of_section(
+            near = errors.near_names(items, field_names(kind))
+            raise errors.PromptValidationError.of_section(
                 section.key,
                 f"`items` is {items!r}, "
                 + (
-                    f"which isn't a field of {type_name(kind)}{did_you_mean(near, '.')}"
+                    f"which isn't a field of {type_name(kind)}{errors.did_you_mean(near, '.')}"
                     if kind is not None
                     else "but the section takes no parameters: specialise it with the dataclass "
                     "that has this field, or give the items themselves."
@@ -292,7 +286,7 @@ def _checked_items(section: Each, name: str, items: object) -> object:
         _check_hint(section, items)
         return items
     if isinstance(items, bytes) or not isinstance(items, Sequence):
-        raise PromptValidationError.of_section(
+        raise errors.PromptValidationError.of_section(
             section.key,
             f"`items` is {_a(items)}; give the name of a field that has the items, or a list or "
             f"tuple of {type_name(section.item_type)}.",
@@ -300,7 +294,7 @@ def _checked_items(section: Each, name: str, items: object) -> object:
     for index, item in enumerate(items):
         if not isinstance(item, section.item_type):
             needed = type_name(section.item_type)
-            raise PromptValidationError.of_section(
+            raise errors.PromptValidationError.of_section(
                 section.key,
                 f"`items[{index}]` is {_a(item)}, where {needed} is needed.",
                 dataclass_type=section.item_type,
@@ -313,13 +307,13 @@ def _check_hint(section: Each, name: str) -> None:
     kind = section.type_arguments[0]  # type: ignore[index]  # There is a field, so a dataclass.
     try:
         hints = [field.hint for field in fields_of(kind) if field.name == name]
-    except PromptValidationError:
+    except errors.PromptValidationError:
         return  # A name defined further down can be resolved later.
     for hint in hints:
         if not may_hold(hint, section.item_type):
             shown = type_name(hint) if isinstance(hint, type) else str(hint)
             item = type_name(section.item_type)
-            raise PromptValidationError.of_section(
+            raise errors.PromptValidationError.of_section(
                 section.key,
                 f"`{type_name(section.params_type)}.{name}` is declared as `{shown}`; `items` "
                 f"needs a field with a sequence of {item}, such as `tuple[{item}, ...]`.",
@@ -363,7 +357,7 @@ def _is_open(hint: object) -> bool:
 def _checked_text(section: Each, name: str, text: object) -> object:
     if not isinstance(text, str):
         problem = f"`{name}` must be a string, not {_a(text)}."
-        raise PromptValidationError.of_section(section.key, problem)
+        raise errors.PromptValidationError.of_section(section.key, problem)
     return text
 
 
@@ -374,7 +368,7 @@ def _checked_note(section: Each, name: str, text: object) -> object:
 def _checked_limit(section: Each, name: str, limit: object) -> object:
     if limit is not None and (type(limit) is not int or limit < 1):
         problem = f"`{name}` must be a number above zero, or None for no limit, not {limit!r}."
-        raise PromptValidationError.of_section(section.key, problem)
+        raise errors.PromptValidationError.of_section(section.key, problem)
     return limit
 
 
@@ -382,7 +376,7 @@ def _checked_counter(section: Each, name: str, counter: object) -> object:
     if not callable(counter):
         needed = "a callable that returns the number of tokens of a text"
         problem = f"`{name}` must be {needed}, not {counter!r}."
-        raise PromptValidationError.of_section(section.key, problem)
+        raise errors.PromptValidationError.of_section(section.key, problem)
     return counter
 
 
