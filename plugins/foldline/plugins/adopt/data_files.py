@@ -14,13 +14,7 @@ from typing import Any
 from foldline.backends.base.extras import needs
 from foldline.backends.base.python_ast import parse_expression
 from foldline.ide.analysis.modules import with_line_feeds
-from foldline.plugins.adopt.find import (
-    HANDLEBARS,
-    SHORTEST,
-    SHORTEST_WITH_VALUES,
-    Candidate,
-    style_of_text,
-)
+from foldline.plugins.adopt import find
 from foldline.plugins.adopt.model import AdoptError, Style
 from foldline.plugins.adopt.read import RETURNS
 from foldline.plugins.adopt.scopes import Module
@@ -50,7 +44,7 @@ _BREAKS = {
 _DEEPEST = 30
 
 
-def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Candidate]:
+def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[find.Candidate]:
     """Return the prompts of a file that isn't a Python module, of which `module` has the texts.
 
     With `is_whole`, a YAML, TOML or JSON file is one text.
@@ -82,7 +76,7 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
         body = text[front.end() :]
     marks = {".prompty": _ROLE_LINE, ".prompt": _ROLE_MARK}.get(file.suffix)
     if marks is _ROLE_MARK and (history := _HISTORY.search(body)):
-        raise AdoptError(f"`{history[0]}` {HANDLEBARS}")
+        raise AdoptError(f"`{history[0]}` {find.HANDLEBARS}")
     parts = [body] if marks is None else marks.split(body)
     texts = [
         (ROLES.get(role.lower(), role.lower()), part)
@@ -92,11 +86,11 @@ def candidates(file: Path, module: Module, *, is_whole: bool = False) -> list[Ca
         texts.insert(0, ("system", parts[0]))
     is_certain = file.suffix in (*JINJA_SUFFIXES, ".prompty")
     return [
-        Candidate(
+        find.Candidate(
             module,
             file.name.partition(".")[0],
             text.count("\n", 0, len(text) - len(body)) + 1,
-            Style.JINJA if is_certain else style_of_text(body),
+            Style.JINJA if is_certain else find.style_of_text(body),
             _messages_node(texts) if texts else ast.Constant(body),
             module.scope,
             is_certain=is_certain,
@@ -152,14 +146,14 @@ class _Values:
     offset: int = 0
     line: int = 1
 
-    def prompts(self, value: Any, path: str = "", depth: int = 0) -> Iterator[Candidate]:
+    def prompts(self, value: Any, path: str = "", depth: int = 0) -> Iterator[find.Candidate]:
         """Yield the prompts in a value, named by their keys; what YAML aliases, once."""
         if depth > _DEEPEST or id(value) in self.seen:
             return
         items: list[tuple[str, Any]] = []
         if isinstance(value, str) and value.strip():
-            style = style_of_text(value)
-            shortest = SHORTEST if style is Style.TEXT else SHORTEST_WITH_VALUES
+            style = find.style_of_text(value)
+            shortest = find.SHORTEST if style is Style.TEXT else find.SHORTEST_WITH_VALUES
             is_likely = len(value.strip()) >= shortest and " " in value.strip()
             node = ast.Constant(value)
             yield self._candidate(path or "text", value, style, node, is_likely=is_likely)
@@ -177,7 +171,7 @@ class _Values:
 
     def _candidate(
         self, name: str, text: str, style: Style, node: ast.expr, *, is_likely: bool = True
-    ) -> Candidate:
+    ) -> find.Candidate:
         """Return a prompt, on the line on which its text seems to begin; else the last one's."""
         first = next((line.strip() for line in text.split("\n") if line.strip()), "")
         offset = self.module.text.find(first, self.offset)
@@ -185,7 +179,9 @@ class _Values:
             self.line += self.module.text.count("\n", self.offset, offset)
             self.offset = offset
         module = self.module
-        return Candidate(module, name, self.line, style, node, module.scope, is_likely=is_likely)
+        return find.Candidate(
+            module, name, self.line, style, node, module.scope, is_likely=is_likely
+        )
 
 
 def _key_part(key: Any, *, is_first: bool) -> str:

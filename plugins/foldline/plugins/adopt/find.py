@@ -18,31 +18,8 @@ from dataclasses import replace
 from functools import lru_cache
 from string import Formatter
 
+from foldline.plugins.adopt import scopes, texts
 from foldline.plugins.adopt.model import AdoptError, Guess, Style, Use
-from foldline.plugins.adopt.scopes import (
-    RETURN,
-    Calls,
-    Function,
-    Module,
-    Scope,
-    assigned,
-    by_key,
-    callee_of,
-    dotted,
-    names_in,
-    scalar_of,
-)
-from foldline.plugins.adopt.texts import (
-    MESSAGE_LISTS,
-    TEMPLATES,
-    items_of,
-    message_of,
-    messages_in,
-    pieces_of,
-    starred,
-    template_style,
-    text_of,
-)
 from foldline.plugins.adopt.uses import parse, use_of
 from foldline.plugins.adopt.write import one_line
 from foldline.records import record
@@ -74,12 +51,12 @@ _KEYWORDS = {"system", "system_prompt", "instructions", "system_instruction", "p
 class Candidate:
     """A prompt that can be adopted; one that isn't in Python is the literal that it would be."""
 
-    module: Module
+    module: scopes.Module
     name: str
     line: int
     style: Style
     node: ast.expr
-    scope: Scope
+    scope: scopes.Scope
     start: int = 0
     """The offset of the statement's line."""
     end: int = 0
@@ -98,10 +75,10 @@ class Candidate:
     """The variable, if it has other texts, too, and the name has a number."""
 
     @property
-    def calls(self) -> Calls:
+    def calls(self) -> scopes.Calls:
         """The calls of its module that fill it in."""
         if self.use is not None:
-            return Calls([self.use], {self.style})
+            return scopes.Calls([self.use], {self.style})
         return self.module.calls_of(self.scope, self.variable or self.name)
 
     @property
@@ -118,50 +95,50 @@ class Candidate:
         """Return an expression as the module has it; the text of one that isn't in Python."""
         if self.is_code:
             return self.module.text[slice(*self.module.span(node))]
-        return text_of(self.scope, node) or ast.unparse(node)
+        return texts.text_of(self.scope, node) or ast.unparse(node)
 
     @property
     def contents(self) -> list[ast.expr]:
         """The expressions of its texts: one, or those of messages."""
-        return [message.content for message in messages_in(self.node) or ()] or [self.node]
+        return [message.content for message in texts.messages_in(self.node) or ()] or [self.node]
 
     @property
     def text(self) -> str:
         """The literal text, with a null character for each value."""
-        pieces = [pieces_of(self.scope, node) or [] for node in self.contents]
+        pieces = [texts.pieces_of(self.scope, node) or [] for node in self.contents]
         return "\n".join(
             "".join(one if isinstance(one, str) else "\0" for one in parts) for parts in pieces
         )
 
 
-def candidates(module: Module) -> list[Candidate]:
+def candidates(module: scopes.Module) -> list[Candidate]:
     """Return the texts of a module, in the order of the source; not all are likely prompts."""
-    texts: dict[str, Candidate] = {}
+    by_name: dict[str, Candidate] = {}
     counts: dict[str, int] = {}
     for candidate in _Finder(module, module.scope).walk(module.tree.body):
         name = candidate.name
-        earlier = texts.get(name)
+        earlier = by_name.get(name)
         if earlier is None or (candidate.is_likely and not earlier.is_likely):
-            texts[name] = candidate
+            by_name[name] = candidate
         elif candidate.is_likely and candidate.node is not earlier.node:
             # A variable has another text in another branch.
             counts[name] = counts.get(name, 1) + 1
-            while (other := f"{name}_{counts[name]}") in texts:
+            while (other := f"{name}_{counts[name]}") in by_name:
                 counts[name] += 1
-            texts[other] = replace(candidate, name=other, variable=name)
+            by_name[other] = replace(candidate, name=other, variable=name)
     origins = {origin for origin, _ in module.imports.values()}
     if not origins.isdisjoint(("foldline", "foldline.prompts")):
         # It is a prompt module already: its texts can be adopted, and aren't offered.
-        texts = {name: replace(one, is_likely=False) for name, one in texts.items()}
-    return sorted(texts.values(), key=lambda candidate: candidate.start)
+        by_name = {name: replace(one, is_likely=False) for name, one in by_name.items()}
+    return sorted(by_name.values(), key=lambda candidate: candidate.start)
 
 
-def made_by(module: Module, name: str) -> str:
+def made_by(module: scopes.Module, name: str) -> str:
     """Return in words how a function or variable of that name gets a text that isn't known."""
     owner, _, last = name.rpartition(".")
     for scope in module.scopes.values():
         is_it = name in (scope.name, scope.name.rpartition(".")[2])
-        origins = [("returns", scope.bound.get(RETURN, []))] if is_it else []
+        origins = [("returns", scope.bound.get(scopes.RETURN, []))] if is_it else []
         origins += [("is", scope.bound.get(last, []))] if scope.name.endswith(owner) else []
         for verb, bound in origins:
             if value := next((one.value for one in reversed(bound) if one.value), None):
@@ -174,7 +151,9 @@ def guesses(candidate: Candidate, uses: Sequence[Use]) -> dict[str, Guess]:
     kinds: dict[str, Guess] = {}
     module, scope = candidate.module.scope, candidate.scope
     # The names that the text itself reads: a placeholder gets what its call says.
-    pieces = [one for node in candidate.contents for one in pieces_of(scope, node, 1) or [node]]
+    pieces = [
+        one for node in candidate.contents for one in texts.pieces_of(scope, node, 1) or [node]
+    ]
     reads = {
         part.id
         for piece in pieces
@@ -184,7 +163,7 @@ def guesses(candidate: Candidate, uses: Sequence[Use]) -> dict[str, Guess]:
     }
     for name in reads:
         value = module.value_of(name)
-        if kind := scalar_of(value):
+        if kind := scopes.scalar_of(value):
             kinds[name] = Guess(kind, _written(value))
     for name, kind, default in scope.parameters():
         if len(scope.bound[name]) > 1:
@@ -245,8 +224,8 @@ def settled(text: str, seems: Style, *, is_code: bool = False) -> Style:
 class _Finder:
     """Walks the statements of a module, a class or a function."""
 
-    module: Module
-    scope: Scope
+    module: scopes.Module
+    scope: scopes.Scope
 
     @property
     def prefix(self) -> str:
@@ -257,7 +236,7 @@ class _Finder:
         """Yield the texts that a block assigns, returns or gives to calls; `after` is behind it."""
         for index, statement in enumerate(body):
             inner, rest = self, (*body[index + 1 :], *after)
-            if isinstance(statement, ast.ClassDef | Function):
+            if isinstance(statement, ast.ClassDef | scopes.Function):
                 inner, rest = _Finder(self.module, self.module.scopes[statement]), ()
             else:
                 yield from self._statement(statement, rest)
@@ -267,7 +246,9 @@ class _Finder:
     def _statement(self, statement: ast.stmt, rest: Sequence[ast.stmt]) -> Iterator[Candidate]:
         covered: ast.expr | None = None
         pairs = _pairs(statement)
-        if (pair := assigned(statement)) and (self.scope.function is None or "." not in pair[0]):
+        if (pair := scopes.assigned(statement)) and (
+            self.scope.function is None or "." not in pair[0]
+        ):
             pairs, covered = [pair], pair[1]
         for name, value in pairs:
             built, last, refusal = self._built(name, value, statement, rest)
@@ -280,7 +261,7 @@ class _Finder:
         elif isinstance(statement, ast.Return) and statement.value is not None:
             covered = statement.value
             yield from self._candidate(self.prefix.rstrip("."), covered, statement, statement)
-        if covered is None or not (messages_in(covered) or use_of(covered)):
+        if covered is None or not (texts.messages_in(covered) or use_of(covered)):
             yield from self._in_calls(statement, covered)
 
     def _built(
@@ -290,12 +271,12 @@ class _Finder:
 
         The third says which line changes them otherwise.
         """
-        is_list = messages_in(node) is not None
+        is_list = texts.messages_in(node) is not None
         if not is_list:
             filled = use_of(node, self.scope)
             # `BASE.format(…)` is the use of another text; `BASE` alone is that text.
             text, depth = (filled[0], 0) if filled else (node, 1)
-            if pieces_of(self.scope, text, depth) is None or len(self.scope.bound[name]) < 2:
+            if texts.pieces_of(self.scope, text, depth) is None or len(self.scope.bound[name]) < 2:
                 return node, last, ""
             # Functions above, too, may change a variable that they declare.
             above = (one for one in self.scope.node.body if one.lineno < last.lineno)
@@ -307,13 +288,13 @@ class _Finder:
                 name in inner.bound if is_list else not _declares(statement, name)
             ):
                 continue  # Its variable is its own.
-            pair = assigned(statement)
+            pair = scopes.assigned(statement)
             is_next = inner is None and last.col_offset == statement.col_offset
-            if is_next and pair and pair[0] == name and name not in names_in(pair[1]):
+            if is_next and pair and pair[0] == name and name not in scopes.names_in(pair[1]):
                 break  # Another text begins.
             match statement:
                 case ast.AugAssign(target=target, op=sign, value=value) if (
-                    is_next and not is_list and dotted(target) == name
+                    is_next and not is_list and scopes.dotted(target) == name
                 ):
                     if not isinstance(sign, ast.Add):
                         break
@@ -330,8 +311,8 @@ class _Finder:
                 # What is added later, or only sometimes, is left out, as `*name` is.
                 items = [
                     one
-                    if isinstance(one, ast.Starred) or (is_known and message_of(one))
-                    else starred(one)
+                    if isinstance(one, ast.Starred) or (is_known and texts.message_of(one))
+                    else texts.starred(one)
                     for added in changes
                     for one in added or ()
                 ]
@@ -346,7 +327,7 @@ class _Finder:
         if home is None or not isinstance(home.node, ast.ClassDef):
             return
         # What a text reads is the method's; who fills in one that reads nothing, the class's.
-        scope = self.scope if text_of(self.scope, value) is None else home
+        scope = self.scope if texts.text_of(self.scope, value) is None else home
         for candidate in self._candidate(f"{home.name}.{name}", value, statement, statement):
             lines = [
                 one.lineno
@@ -361,13 +342,15 @@ class _Finder:
         self, name: str, node: ast.expr, statement: ast.stmt, last: ast.stmt, refusal: str = ""
     ) -> Iterator[Candidate]:
         use = None
-        if isinstance(node, ast.Call) and callee_of(node) in MESSAGE_LISTS:
+        if isinstance(node, ast.Call) and scopes.callee_of(node) in texts.MESSAGE_LISTS:
             node = _with_variables(node, self.scope)
-        if (filled := use_of(node, self.scope)) and text_of(self.scope, filled[0]) is not None:
+        if (filled := use_of(node, self.scope)) and texts.text_of(
+            self.scope, filled[0]
+        ) is not None:
             node, use = filled
         style = self._style(name, node) if use is None else use.style
         if style is Style.TEMPLATE and use is not None and isinstance(node, ast.Call):
-            style = template_style(self.module, node)
+            style = texts.template_style(self.module, node)
         if style is None:
             return
         offset = self.module.lines.offset
@@ -390,36 +373,36 @@ class _Finder:
         """Yield the messages and prompts among the arguments of calls in a statement."""
         counts: dict[str, int] = {}
         for call in _calls(statement):
-            if call is covered and callee_of(call) in TEMPLATES:
+            if call is covered and scopes.callee_of(call) in texts.TEMPLATES:
                 continue
             keywords = [(keyword.arg or "", keyword.value) for keyword in call.keywords]
             for name, value in [*(("messages", one) for one in call.args), *keywords]:
-                if messages_in(value) or (name in _KEYWORDS and self._is_prompt(value)):
+                if texts.messages_in(value) or (name in _KEYWORDS and self._is_prompt(value)):
                     counts[name] = counts.get(name, 0) + 1
                     number = f"_{counts[name]}" if counts[name] > 1 else ""
-                    owner = self.prefix or f"{(assigned(statement) or ('',))[0]}."
+                    owner = self.prefix or f"{(scopes.assigned(statement) or ('',))[0]}."
                     full = f"{owner}{name}{number}".lstrip(".")
                     yield from self._candidate(full, value, statement, statement)
 
     def _is_prompt(self, node: ast.expr) -> bool:
-        text = text_of(self.scope, node)
+        text = texts.text_of(self.scope, node)
         return isinstance(node, ast.JoinedStr) or (text is not None and " " in text)
 
     def _is_likely(self, node: ast.expr, style: Style) -> bool:
-        pieces = pieces_of(self.scope, node) or []
-        texts = [piece.strip() for piece in pieces if isinstance(piece, str)]
-        has_values = style is not Style.TEXT or any(_FIELD.search(text) for text in texts)
-        return sum(map(len, texts)) >= (SHORTEST_WITH_VALUES if has_values else SHORTEST)
+        pieces = texts.pieces_of(self.scope, node) or []
+        written = [piece.strip() for piece in pieces if isinstance(piece, str)]
+        has_values = style is not Style.TEXT or any(_FIELD.search(text) for text in written)
+        return sum(map(len, written)) >= (SHORTEST_WITH_VALUES if has_values else SHORTEST)
 
     def _style(self, name: str, node: ast.expr) -> Style | None:
-        if messages_in(node):
+        if texts.messages_in(node):
             return Style.MESSAGES
         style = next(iter(sorted(self.module.calls_of(self.scope, name).styles)), None)
-        if isinstance(node, ast.Call) and callee_of(node) in TEMPLATES:
-            style = template_style(self.module, node)
-        if pieces_of(self.scope, node) is None:
+        if isinstance(node, ast.Call) and scopes.callee_of(node) in texts.TEMPLATES:
+            style = texts.template_style(self.module, node)
+        if texts.pieces_of(self.scope, node) is None:
             return None
-        text = text_of(self.scope, node)
+        text = texts.text_of(self.scope, node)
         if text is None:
             return Style.FSTRING
         # Without a `Template` around it, a text with `${name}` is sent as it is.
@@ -429,7 +412,7 @@ class _Finder:
 
 def _values(name: str, node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     """Yield the values of a dictionary, and of those in it, with their names."""
-    for key, value in by_key(node).items():
+    for key, value in scopes.by_key(node).items():
         yield f"{name}.{key}", value
         yield from _values(f"{name}.{key}", value)
 
@@ -460,7 +443,7 @@ def _changes(statement: ast.stmt, name: str, is_attribute: bool) -> Iterator[lis
     """Yield what parts of a statement add to a variable; None for a part that changes it."""
 
     def is_it(node: ast.expr) -> bool:
-        return dotted(node) == name and (is_attribute or not isinstance(node, ast.Attribute))
+        return scopes.dotted(node) == name and (is_attribute or not isinstance(node, ast.Attribute))
 
     def is_in_it(node: ast.expr) -> bool:
         while not is_it(node) and isinstance(node, ast.Subscript):
@@ -475,13 +458,13 @@ def _changes(statement: ast.stmt, name: str, is_attribute: bool) -> Iterator[lis
         match part:
             case ast.AugAssign(target=target, op=ast.Add(), value=value) if is_it(target):
                 passed = target
-                yield items_of(value)
+                yield texts.items_of(value)
             case ast.Call(func=ast.Attribute(value=owner, attr=callee), args=arguments) if (
                 callee in _MUTATORS and is_in_it(owner)
             ):
                 is_adding = callee in _ADDING and bool(arguments) and is_it(owner)
                 yield _ADDING[callee](arguments[-1]) if is_adding else None
-            case ast.Assign(value=ast.Call() as call) if callee_of(call) == "partial":
+            case ast.Assign(value=ast.Call() as call) if scopes.callee_of(call) == "partial":
                 continue  # LangChain's `prompt.partial(…)` leaves the text alone.
             case ast.Name() | ast.Attribute() | ast.Subscript() if is_in_it(part):
                 if not isinstance(part.ctx, ast.Load):
@@ -492,8 +475,8 @@ def _changes(statement: ast.stmt, name: str, is_attribute: bool) -> Iterator[lis
 
 _ADDING: dict[str, Callable[[ast.expr], list[ast.expr]]] = {
     "append": lambda item: [item],
-    "extend": items_of,
-    "insert": lambda item: [starred(item)],
+    "extend": texts.items_of,
+    "insert": lambda item: [texts.starred(item)],
 }
 _MUTATORS = {*_ADDING, "pop", "clear", "remove", "reverse", "sort", "update"}
 
@@ -530,7 +513,7 @@ def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
         ]
 
 
-def _with_variables(node: ast.expr, scope: Scope) -> ast.expr:
+def _with_variables(node: ast.expr, scope: scopes.Scope) -> ast.expr:
     """Return messages with the templates and texts that variables have in their place."""
 
     class Put(ast.NodeTransformer):
@@ -565,7 +548,7 @@ def candidates_at(text: str, start: int, end: int) -> list[Candidate]:
 @lru_cache(maxsize=4)
 def _likely(text: str) -> tuple[Candidate, ...]:
     try:
-        texts = candidates(parse(text))
+        every = candidates(parse(text))
     except AdoptError:
         return ()
-    return tuple(candidate for candidate in texts if candidate.is_likely)
+    return tuple(candidate for candidate in every if candidate.is_likely)

@@ -12,17 +12,7 @@ from dataclasses import dataclass, field
 from jinja2 import Environment, TemplateSyntaxError, nodes
 from jinja2.idtracking import symbols_for_node
 
-from foldline.plugins.adopt.model import (
-    AdoptError,
-    For,
-    If,
-    JinjaOptions,
-    Kind,
-    Node,
-    Slot,
-    Test,
-    Text,
-)
+from foldline.plugins.adopt import model
 from foldline.plugins.adopt.write import one_line
 from foldline.records import record
 
@@ -37,12 +27,12 @@ _SIGNS = {"eq": "==", "ne": "!=", "gt": ">", "gteq": ">=", "lt": "<", "lteq": "<
 class JinjaText:
     """A template as nodes; the preamble shows nothing: macros, assignments, imports."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[model.Node, ...]
     preamble: str
     comments: tuple[str, ...]
 
 
-def environment(options: JinjaOptions) -> Environment:
+def environment(options: model.JinjaOptions) -> Environment:
     """Return an environment for parsing; it renders nothing."""
     return Environment(
         trim_blocks=options.trim_blocks,
@@ -53,7 +43,7 @@ def environment(options: JinjaOptions) -> Environment:
     )
 
 
-def read_jinja(source: str, options: JinjaOptions) -> JinjaText:
+def read_jinja(source: str, options: model.JinjaOptions) -> JinjaText:
     """Read a template.
 
     Raises:
@@ -65,15 +55,15 @@ def read_jinja(source: str, options: JinjaOptions) -> JinjaText:
         reader = _Reader(jinja, list(_tokens(jinja, source)))
         nodes_read, _ = reader.read((), ())
     except TemplateSyntaxError as error:
-        raise AdoptError(
+        raise model.AdoptError(
             f"line {error.lineno}: this isn't a Jinja template: {error.message}"
         ) from None
     except RecursionError:
-        raise AdoptError("the template is nested too deeply") from None
+        raise model.AdoptError("the template is nested too deeply") from None
     return JinjaText(tuple(nodes_read), "".join(reader.preamble), tuple(reader.comments))
 
 
-def constants_of(source: str, options: JinjaOptions) -> dict[str, list[str | int | float]]:
+def constants_of(source: str, options: model.JinjaOptions) -> dict[str, list[str | int | float]]:
     """Return what a template compares its variables and attributes with, by their last names."""
     constants: dict[str, list[str | int | float]] = {}
     for node in environment(options).parse(source).find_all(nodes.Compare):
@@ -127,19 +117,19 @@ class _Reader:
 
     def read(
         self, ends: Sequence[str], hidden: tuple[str, ...]
-    ) -> tuple[list[Node], _Token | None]:
+    ) -> tuple[list[model.Node], _Token | None]:
         """Return the nodes before one of the statements `ends`, and that statement."""
-        nodes_read: list[Node] = []
+        nodes_read: list[model.Node] = []
         while self.position < len(self.tokens):
             token = self.tokens[self.position]
             self.position += 1
             if token.kind == "text":
                 before = nodes_read[-1] if nodes_read else None
-                if isinstance(before, Text):
+                if isinstance(before, model.Text):
                     # Only a part that shows nothing is between them, such as a comment.
-                    nodes_read[-1] = Text(before.text + token.text)
+                    nodes_read[-1] = model.Text(before.text + token.text)
                 elif token.text:
-                    nodes_read.append(Text(token.text))
+                    nodes_read.append(model.Text(token.text))
             elif token.kind == "variable":
                 nodes_read.append(self._value(token.text, hidden))
             elif token.kind == "comment":
@@ -150,10 +140,10 @@ class _Reader:
                 nodes_read += self._statement(token, hidden)
         return nodes_read, None
 
-    def _statement(self, token: _Token, hidden: tuple[str, ...]) -> Iterator[Node]:
+    def _statement(self, token: _Token, hidden: tuple[str, ...]) -> Iterator[model.Node]:
         start = self.position - 1
         if token.name == "extends":
-            raise AdoptError(
+            raise model.AdoptError(
                 f"the template extends another one ({token.text}): adopt the text that they make "
                 "together"
             )
@@ -172,7 +162,7 @@ class _Reader:
                 self.preamble.append(raw)
             else:
                 reason = f"sections have nothing like `{{% {token.name} %}}`"
-                yield Slot(raw, Kind.REMAINDER, reason, f"{token.name} {token.text}")
+                yield model.Slot(raw, model.Kind.REMAINDER, reason, f"{token.name} {token.text}")
 
     def _skip(self, token: _Token) -> None:
         is_block_set = token.name == "set" and "=" not in token.text
@@ -186,8 +176,8 @@ class _Reader:
     def _raw(self, start: int) -> str:
         return "".join(token.raw for token in self.tokens[start : self.position])
 
-    def _if(self, token: _Token, start: int, hidden: tuple[str, ...]) -> Node:
-        branches: list[tuple[Test | None, tuple[Node, ...]]] = []
+    def _if(self, token: _Token, start: int, hidden: tuple[str, ...]) -> model.Node:
+        branches: list[tuple[model.Test | None, tuple[model.Node, ...]]] = []
         end: _Token | None = token
         while end is not None and end.name != "endif":
             test = None if end.name == "else" else self._test(end.text, hidden)
@@ -195,49 +185,51 @@ class _Reader:
             branches.append((test, tuple(inner)))
         raw = self._raw(start)
         if _sets([node for _, inner in branches for node in inner]):
-            return Slot(raw, Kind.REMAINDER, _SETS, token.text)
-        return If(raw, tuple(branches))
+            return model.Slot(raw, model.Kind.REMAINDER, _SETS, token.text)
+        return model.If(raw, tuple(branches))
 
-    def _for(self, token: _Token, start: int, hidden: tuple[str, ...]) -> Node:
+    def _for(self, token: _Token, start: int, hidden: tuple[str, ...]) -> model.Node:
         loop = self.environment.parse(f"{{% for {token.text} %}}{{% endfor %}}").body[0]
         assert isinstance(loop, nodes.For)
         names = _names(loop.target)
         body, end = self.read(("else", "endfor"), (*hidden, *names, "loop"))
-        otherwise: list[Node] = []
+        otherwise: list[model.Node] = []
         if end is not None and end.name == "else":
             otherwise, _ = self.read(("endfor",), hidden)
         raw = self._raw(start)
         if _sets([*body, *otherwise]):
-            return Slot(raw, Kind.REMAINDER, _SETS, token.text)
+            return model.Slot(raw, model.Kind.REMAINDER, _SETS, token.text)
         if loop.recursive:
-            return Slot(raw, Kind.REMAINDER, "sections have no recursive loops", token.text)
+            return model.Slot(
+                raw, model.Kind.REMAINDER, "sections have no recursive loops", token.text
+            )
         # The `xs` of `x in xs`, a filter included.
         items = token.text.split(" in ", 1)[1].strip()
         is_plain = isinstance(loop.iter, nodes.Name) and loop.test is None
         is_plain = is_plain and not self._is_local(loop.iter, hidden)
         head = f"for {token.text}"
-        return For(raw, head, names, items, tuple(body), tuple(otherwise), is_plain=is_plain)
+        return model.For(raw, head, names, items, tuple(body), tuple(otherwise), is_plain=is_plain)
 
-    def _value(self, text: str, hidden: tuple[str, ...]) -> Slot:
+    def _value(self, text: str, hidden: tuple[str, ...]) -> model.Slot:
         node = self._expression(text)
         if derived := [name for name in _names(node) if name in self.made]:
             # It needs what the template defines, so that the definitions go with it.
             needed = {raw for name in derived for raw in self.made[name]}
             source = "".join(raw for raw in self.preamble if raw in needed)
             reason = "it needs what the template defines"
-            return Slot(f"{source}{{{{ {text} }}}}", Kind.REMAINDER, reason, text)
+            return model.Slot(f"{source}{{{{ {text} }}}}", model.Kind.REMAINDER, reason, text)
         if self._is_local(node, hidden):
-            return Slot(text, Kind.COMPUTED)
+            return model.Slot(text, model.Kind.COMPUTED)
         match node:
             case nodes.Name():
-                return Slot(node.name)
+                return model.Slot(node.name)
             case _ if "loop" in hidden:
                 # The field of an item is a text.
-                return Slot(text, Kind.COMPUTED)
+                return model.Slot(text, model.Kind.COMPUTED)
             case nodes.Filter(
                 node=nodes.Name(name=name), name="join", args=[nodes.Const(value=str(joint))]
             ) if not node.kwargs:
-                return Slot(name, form=f"joined({one_line(joint)})")
+                return model.Slot(name, form=f"joined({one_line(joint)})")
             case (
                 nodes.Filter(
                     node=nodes.Name(name=name),
@@ -247,17 +239,17 @@ class _Reader:
                 )
                 | nodes.Or(left=nodes.Name(name=name), right=nodes.Const(value=str(other)))
             ) if other:
-                return Slot(name, form=f"or_else({one_line(other)})")
-        return Slot(text, Kind.COMPUTED)
+                return model.Slot(name, form=f"or_else({one_line(other)})")
+        return model.Slot(text, model.Kind.COMPUTED)
 
-    def _test(self, text: str, hidden: tuple[str, ...]) -> Test:
+    def _test(self, text: str, hidden: tuple[str, ...]) -> model.Test:
         node = self._expression(text)
         if len(text) <= LONGEST_TEST and not self._is_local(node, hidden):
             try:
-                return Test(text, tuple(_condition(node)))
+                return model.Test(text, tuple(_condition(node)))
             except _NotPythonError:
                 pass
-        return Test(text, ((text, "bool"),))
+        return model.Test(text, ((text, "bool"),))
 
     def _is_local(self, node: nodes.Node, hidden: Sequence[str]) -> bool:
         """Return True if an expression needs variables that the template makes."""
@@ -273,10 +265,10 @@ class _Reader:
 _SETS = "it assigns variables, which sections can't"
 
 
-def _sets(inner: Sequence[Node]) -> bool:
+def _sets(inner: Sequence[model.Node]) -> bool:
     return any(
-        isinstance(node, Slot)
-        and node.kind is Kind.REMAINDER
+        isinstance(node, model.Slot)
+        and node.kind is model.Kind.REMAINDER
         and node.hint.startswith(("set ", "do "))
         for node in inner
     )

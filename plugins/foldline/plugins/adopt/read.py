@@ -9,27 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from string import Formatter, Template
 
 from foldline.backends.base.extras import needs
+from foldline.plugins.adopt import model, texts
 from foldline.plugins.adopt.find import HOLES, Candidate, guesses, style_of_text
-from foldline.plugins.adopt.model import (
-    AdoptError,
-    JinjaOptions,
-    Kind,
-    Message,
-    Original,
-    Slot,
-    Style,
-    Text,
-    Use,
-    changed,
-)
 from foldline.plugins.adopt.scopes import Scope
-from foldline.plugins.adopt.texts import (
-    calls_after,
-    messages_in,
-    pieces_of,
-    template_style,
-    text_of,
-)
 
 LONGEST = 400_000
 """The longest source that is read, in characters."""
@@ -45,7 +27,9 @@ PERCENT = re.compile(
 )
 
 
-def read_candidate(candidate: Candidate, style: Style, uses: Sequence[Use]) -> Original:
+def read_candidate(
+    candidate: Candidate, style: model.Style, uses: Sequence[model.Use]
+) -> model.Original:
     """Read a prompt of a file in a style, with the calls that fill it in.
 
     Raises:
@@ -54,30 +38,30 @@ def read_candidate(candidate: Candidate, style: Style, uses: Sequence[Use]) -> O
     module, scope, node = candidate.module, candidate.scope, candidate.node
     reader = _Reader(module.jinja, uses)
     reader.notes += candidate.notes
-    messages = messages_in(node)
+    messages = texts.messages_in(node)
     if messages is None:
         reader.add(scope, None, node, style)
     for role, content, is_template in messages or ():
         if not reader.takes(role, candidate.source(content)):
             continue
         read_as = style
-        if style is Style.MESSAGES:
-            read_as = Style.TEXT
+        if style is model.Style.MESSAGES:
+            read_as = model.Style.TEXT
             if is_template and isinstance(node, ast.Call):
-                read_as = template_style(module, node)
-                if pieces_of(scope, content, 1) is None:
+                read_as = texts.template_style(module, node)
+                if texts.pieces_of(scope, content, 1) is None:
                     shown = ast.unparse(content)
                     reader.notes.append(f"`{shown}` is a template: give its text, filled in")
-            text = text_of(scope, content, 1) or ""
-            if read_as is Style.TEXT and style_of_text(text) is Style.JINJA:
-                read_as = Style.JINJA
+            text = texts.text_of(scope, content, 1) or ""
+            if read_as is model.Style.TEXT and style_of_text(text) is model.Style.JINJA:
+                read_as = model.Style.JINJA
         reader.add(scope, role, content, read_as, 1)
-    kind = Style.FSTRING if text_of(scope, node) is None else style
+    kind = model.Style.FSTRING if texts.text_of(scope, node) is None else style
     if not reader.messages:
-        raise AdoptError("none of these messages can be a section of a prompt")
-    return Original(
+        raise model.AdoptError("none of these messages can be a section of a prompt")
+    return model.Original(
         candidate.name,
-        kind if messages is None else Style.MESSAGES,
+        kind if messages is None else model.Style.MESSAGES,
         tuple(reader.messages),
         guesses(candidate, uses),
         module.jinja,
@@ -91,10 +75,10 @@ def read_candidate(candidate: Candidate, style: Style, uses: Sequence[Use]) -> O
 class _Reader:
     """Reads the messages that a prompt can have, and says why it can't have the others."""
 
-    def __init__(self, options: JinjaOptions, uses: Sequence[Use]) -> None:
+    def __init__(self, options: model.JinjaOptions, uses: Sequence[model.Use]) -> None:
         self.options = options
         self.uses = tuple(uses)
-        self.messages: list[Message] = []
+        self.messages: list[model.Message] = []
         self.notes: list[str] = []
         self.lost: list[str] = []
         self.preamble = ""
@@ -119,39 +103,39 @@ class _Reader:
         return False
 
     def add(
-        self, scope: Scope, role: str | None, node: ast.expr, style: Style, depth: int = 0
+        self, scope: Scope, role: str | None, node: ast.expr, style: model.Style, depth: int = 0
     ) -> None:
         """Add the message that an expression of a module makes."""
-        inner, after = calls_after(scope, node)
-        pieces, before = (pieces_of(scope, one, depth) or [one] for one in (node, inner))
+        inner, after = texts.calls_after(scope, node)
+        pieces, before = (texts.pieces_of(scope, one, depth) or [one] for one in (node, inner))
         text = "".join(piece for piece in pieces if isinstance(piece, str))
         if len(text) > LONGEST:
-            raise AdoptError(f"the text is longer than {LONGEST:,} characters")
+            raise model.AdoptError(f"the text is longer than {LONGEST:,} characters")
         is_plain = all(isinstance(piece, str) for piece in pieces)
-        if style is Style.JINJA and (is_plain or style_of_text(text) is Style.JINJA):
+        if style is model.Style.JINJA and (is_plain or style_of_text(text) is model.Style.JINJA):
             if not is_plain:
-                raise AdoptError(
+                raise model.AdoptError(
                     "Python fills in parts of the text before Jinja reads it: adopt what Jinja "
                     "makes of it, or name the style: --style f-string",
-                    styles=(Style.FSTRING,),
+                    styles=(model.Style.FSTRING,),
                 )
             try:
                 from foldline.plugins.adopt.jinja import read_jinja
             except ModuleNotFoundError:
-                raise AdoptError(needs("reading Jinja templates", "jinja2")) from None
+                raise model.AdoptError(needs("reading Jinja templates", "jinja2")) from None
             source = self._dedented(text)
             template = read_jinja(source, self.options)
             self.preamble += template.preamble
             self.lost += [f"a comment:\n{text.strip()}" for text in template.comments]
-            self.messages.append(Message(role, template.nodes, source=source))
+            self.messages.append(model.Message(role, template.nodes, source=source))
             return
         nodes = self._nodes(pieces, style)
         raw = self._nodes(before, style) if after else nodes
-        shown = changed(nodes, self._dedented)
-        texts = [piece for piece in before if isinstance(piece, str)]
-        written = "".join(texts) if len(texts) == len(before) else ""
+        shown = model.changed(nodes, self._dedented)
+        literals = [piece for piece in before if isinstance(piece, str)]
+        written = "".join(literals) if len(literals) == len(before) else ""
         self.messages.append(
-            Message(role, tuple(shown), tuple(raw), after, style=style, written=written)
+            model.Message(role, tuple(shown), tuple(raw), after, style=style, written=written)
         )
 
     def _dedented(self, text: str) -> str:
@@ -171,12 +155,14 @@ class _Reader:
             plain = first.lstrip(" \t")
         return plain
 
-    def _nodes(self, pieces: Sequence[str | ast.expr], style: Style) -> list[Text | Slot]:
-        nodes: list[Text | Slot] = []
+    def _nodes(
+        self, pieces: Sequence[str | ast.expr], style: model.Style
+    ) -> list[model.Text | model.Slot]:
+        nodes: list[model.Text | model.Slot] = []
         for piece in pieces:
             if isinstance(piece, str):
                 read = _READERS.get(style)
-                nodes += [Text(piece)] if read is None else read(self, piece)
+                nodes += [model.Text(piece)] if read is None else read(self, piece)
                 continue
             value, written = piece, _unparsed(piece)
             if isinstance(piece, ast.FormattedValue):
@@ -184,16 +170,16 @@ class _Reader:
                 if piece.conversion == -1 and piece.format_spec is None:
                     written = ast.unparse(value)
             is_name = written.isidentifier()
-            kind = Kind.VALUE if is_name else Kind.COMPUTED
-            nodes.append(Slot(written, kind, hint="" if is_name else _hint(value)))
+            kind = model.Kind.VALUE if is_name else model.Kind.COMPUTED
+            nodes.append(model.Slot(written, kind, hint="" if is_name else _hint(value)))
         return nodes
 
-    def formatted(self, text: str) -> Iterator[Text | Slot]:
+    def formatted(self, text: str) -> Iterator[model.Text | model.Slot]:
         count = 0
         try:
             for literal, name, spec, conversion in Formatter().parse(text):
                 if literal:
-                    yield Text(literal)
+                    yield model.Text(literal)
                 if name is None:
                     continue
                 form = (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
@@ -202,58 +188,64 @@ class _Reader:
                     yield self._positional(int(name or count), formatted)
                     count += 1
                 elif name.isidentifier() and not form:
-                    yield Slot(name)
+                    yield model.Slot(name)
                 else:
-                    yield Slot(f"{{{name}{form}}}", Kind.COMPUTED, hint=name)
+                    yield model.Slot(f"{{{name}{form}}}", model.Kind.COMPUTED, hint=name)
         except ValueError as error:
-            raise AdoptError(
+            raise model.AdoptError(
                 f"`str.format` can't read the text: {error}; if it is shown as it is, name the "
                 "style: --style text"
             ) from None
 
-    def percent(self, text: str) -> Iterator[Text | Slot]:
+    def percent(self, text: str) -> Iterator[model.Text | model.Slot]:
         position = count = 0
         for match in PERCENT.finditer(text):
-            yield Text(text[position : match.start()])
+            yield model.Text(text[position : match.start()])
             position = match.end()
             if match["form"] == "%":
-                yield Text("%")
+                yield model.Text("%")
             elif (name := match["name"]) is None:
                 form = match["form"]
                 if "*" in form:
-                    raise AdoptError(f"`{match[0]}` gets its width from a value: write it out")
+                    raise model.AdoptError(
+                        f"`{match[0]}` gets its width from a value: write it out"
+                    )
                 yield self._positional(count, "" if form == "s" else f"'%{form}' % (@,)")
                 count += 1
             elif match["form"] == "s":
-                yield Slot(name)
+                yield model.Slot(name)
             else:
-                yield Slot(match[0], Kind.COMPUTED, hint=name)
-        yield Text(text[position:])
+                yield model.Slot(match[0], model.Kind.COMPUTED, hint=name)
+        yield model.Text(text[position:])
         is_mapping = not count and len(self._given) == 1 and "%(" in text
         if is_mapping and f"%({self._given[0]})" in text:
-            raise AdoptError(f"`{self._given[0]}` is the mapping and one of its keys: rename it")
+            raise model.AdoptError(
+                f"`{self._given[0]}` is the mapping and one of its keys: rename it"
+            )
         if self._given and count != len(self._given) and not is_mapping:
-            raise AdoptError(f"the text has {count} places for values, and gets {len(self._given)}")
+            raise model.AdoptError(
+                f"the text has {count} places for values, and gets {len(self._given)}"
+            )
 
     @property
     def _given(self) -> tuple[str, ...]:
         """The arguments of the first call that has some."""
         return next((use.arguments for use in self.uses if use.arguments), ())
 
-    def _positional(self, place: int, formatted: str = "") -> Slot:
+    def _positional(self, place: int, formatted: str = "") -> model.Slot:
         """Return the value at a place; `@` in the expression that formats it stands for it."""
         source = self._given[place] if place < len(self._given) else ""
         is_known = bool(source) and not source.startswith(("'", '"', "*"))
         if formatted and source:
             hint = source if is_known else f"value_{place}"
-            return Slot(formatted.replace("@", source), Kind.COMPUTED, hint=hint)
-        return Slot(source or f"argument {place}", hint="" if is_known else f"value_{place}")
+            return model.Slot(formatted.replace("@", source), model.Kind.COMPUTED, hint=hint)
+        return model.Slot(source or f"argument {place}", hint="" if is_known else f"value_{place}")
 
-    def replaced(self, text: str) -> Iterator[Text | Slot]:
-        replaces = [use for use in self.uses if use.style is Style.REPLACE]
+    def replaced(self, text: str) -> Iterator[model.Text | model.Slot]:
+        replaces = [use for use in self.uses if use.style is model.Style.REPLACE]
         holes = {hole: value for use in replaces for hole, value in use.keywords.items() if hole}
         for hole in (hole for use in replaces for hole in use.once if text.count(hole) > 1):
-            raise AdoptError(
+            raise model.AdoptError(
                 f"{hole!r} is {text.count(hole)} times in the text, and `replace` fills in some "
                 "of them only: make one text of it"
             )
@@ -262,32 +254,32 @@ class _Reader:
         for part in re.split(f"({'|'.join(map(re.escape, holes))})", text) if holes else [text]:
             if part in holes:
                 word = re.sub(r"\W+", " ", part).strip().lower().replace(" ", "_")
-                yield Slot(word if word.isidentifier() else holes[part], hint=word)
+                yield model.Slot(word if word.isidentifier() else holes[part], hint=word)
             else:
-                yield Text(part)
+                yield model.Text(part)
 
-    def template(self, text: str) -> Iterator[Text | Slot]:
+    def template(self, text: str) -> Iterator[model.Text | model.Slot]:
         position = 0
         for match in Template.pattern.finditer(text):
-            yield Text(text[position : match.start()])
+            yield model.Text(text[position : match.start()])
             position = match.end()
             if name := match["named"] or match["braced"]:
-                yield Slot(name)
+                yield model.Slot(name)
                 continue
-            yield Text("$" if match["escaped"] is not None else match[0])
+            yield model.Text("$" if match["escaped"] is not None else match[0])
             if match["escaped"] is None:
                 self.notes.append(
                     "a `$` that begins no placeholder is kept as it is, as `safe_substitute` does; "
                     "`substitute` refuses it"
                 )
-        yield Text(text[position:])
+        yield model.Text(text[position:])
 
 
-_READERS: dict[Style, Callable[[_Reader, str], Iterator[Text | Slot]]] = {
-    Style.FORMAT: _Reader.formatted,
-    Style.PERCENT: _Reader.percent,
-    Style.REPLACE: _Reader.replaced,
-    Style.TEMPLATE: _Reader.template,
+_READERS: dict[model.Style, Callable[[_Reader, str], Iterator[model.Text | model.Slot]]] = {
+    model.Style.FORMAT: _Reader.formatted,
+    model.Style.PERCENT: _Reader.percent,
+    model.Style.REPLACE: _Reader.replaced,
+    model.Style.TEMPLATE: _Reader.template,
 }
 """How a text of a style is read; those of the other styles are shown as they are."""
 
@@ -322,4 +314,4 @@ def _unparsed(node: ast.expr) -> str:
         return ast.unparse(node)
     except ValueError:
         fault = "Python 3.11 can't write an expression of its f-string: give it a name first"
-        raise AdoptError(f"line {node.lineno}: {fault}") from None
+        raise model.AdoptError(f"line {node.lineno}: {fault}") from None

@@ -17,23 +17,7 @@ from typing import TypeAlias
 
 from foldline.backends.base.near_names import free_name
 from foldline.backends.base.python_ast import parse_expression
-from foldline.plugins.adopt.model import (
-    MARK,
-    Field,
-    Fields,
-    For,
-    If,
-    Items,
-    Kind,
-    Node,
-    Slot,
-    Test,
-    Text,
-    changed,
-    field_name,
-    joined,
-    unmarked,
-)
+from foldline.plugins.adopt import model
 from foldline.plugins.adopt.write import expression, one_line
 from foldline.records import record
 
@@ -57,7 +41,7 @@ OTHERWISE = "its `{% else %}` has more than text"
 class Condition:
     """A test that has to be true, or false."""
 
-    test: Test
+    test: model.Test
     is_negated: bool = False
 
     @property
@@ -69,7 +53,7 @@ class Condition:
 Conditions: TypeAlias = tuple[Condition, ...]
 Edges: TypeAlias = tuple[bool, bool]
 """True if a line begins before some nodes, and True if a line ends after them."""
-Body: TypeAlias = list[Text | Slot]
+Body: TypeAlias = list[model.Text | model.Slot]
 
 
 @dataclass(slots=True)
@@ -88,16 +72,16 @@ class Section:
         shared: The constant that has it, for several prompts.
     """
 
-    nodes: Sequence[Node]
+    nodes: Sequence[model.Node]
     conditions: Conditions = ()
     heading: str | None = None
     level: int = 9
     title: str = ""
-    loop: tuple[For, str, str] | None = None
+    loop: tuple[model.For, str, str] | None = None
     text: str = ""
     fields: tuple[str, ...] = ()
     enabled: str = ""
-    items: Field | None = None
+    items: model.Field | None = None
     role: str | None = None
     key: str = ""
     children: list[Section] = field(default_factory=list)
@@ -114,11 +98,11 @@ class Section:
 class Splitter:
     """Makes sections, and registers the fields that they need."""
 
-    fields: Fields
+    fields: model.Fields
     class_names: set[str]
     tests: dict[int, str] = field(default_factory=dict)
 
-    def split(self, nodes: Sequence[Node], role: str | None) -> list[Section]:
+    def split(self, nodes: Sequence[model.Node], role: str | None) -> list[Section]:
         """Return the sections of one message, nested by the levels of their headings.
 
         Raises:
@@ -149,9 +133,9 @@ class Splitter:
             name_of = partial(_item_name, section.items.items.fields, section.loop[0].names)
             section.title = section.title or _titled(section.items.name)
         for node in section.nodes:
-            if isinstance(node, Text):
+            if isinstance(node, model.Text):
                 section.text += escaped(node.text)
-            elif isinstance(node, Slot):
+            elif isinstance(node, model.Slot):
                 section.fields += (name_of(node),)
                 section.text += f"${{{section.fields[-1]}}}"
         section.title = section.title or _untitled(section, place)
@@ -167,39 +151,41 @@ class Splitter:
         return _negated(text) if condition.is_negated else text
 
     def _tested(self, source: str, kind: str) -> str:
-        slot = Slot(source, Kind.VALUE if source.isidentifier() else Kind.COMPUTED)
+        slot = model.Slot(
+            source, model.Kind.VALUE if source.isidentifier() else model.Kind.COMPUTED
+        )
         return self.fields.add(slot, kind).name
 
-    def _items(self, loop: For) -> Field:
+    def _items(self, loop: model.For) -> model.Field:
         """Return the field of a list; loops with the same head show the same items."""
         for existing in self.fields.all:
             if existing.items is not None and existing.items.head == loop.head:
                 return existing
         word = loop.names[0] if len(loop.names) == 1 else loop.items
-        name = "".join(part.title() for part in field_name(word).split("_")) or "Item"
+        name = "".join(part.title() for part in model.field_name(word).split("_")) or "Item"
         name = free_name(name, self.class_names, "")
         self.class_names.add(name)
-        shown = Slot(loop.items, Kind.VALUE if loop.is_plain else Kind.COMPUTED)
+        shown = model.Slot(loop.items, model.Kind.VALUE if loop.is_plain else model.Kind.COMPUTED)
         added = self.fields.add(shown, f"tuple[{name}, ...]")
-        added.items = Items(name, loop.head, Fields(reserved={"_number"}))
+        added.items = model.Items(name, loop.head, model.Fields(reserved={"_number"}))
         return added
 
-    def _name(self, slot: Slot) -> str:
+    def _name(self, slot: model.Slot) -> str:
         """Return the name of a value in the prompt's own text."""
-        kind = "shown" if slot.kind is Kind.VALUE else "str"
+        kind = "shown" if slot.kind is model.Kind.VALUE else "str"
         if slot.form:
             shown = "tuple[str, ...]" if slot.form.startswith("joined(") else "str | None"
             kind = f"Annotated[{shown}, {slot.form}]"
         return self.fields.add(slot, kind).name
 
 
-def _sections(nodes: Sequence[Node], conditions: Conditions, edges: Edges) -> list[Section]:
+def _sections(nodes: Sequence[model.Node], conditions: Conditions, edges: Edges) -> list[Section]:
     """Return the sections of nodes, one after another.
 
     Raises:
         NotRepresentableError: No section can show their text.
     """
-    done: list[tuple[Body, If | For, list[Section]]] = []
+    done: list[tuple[Body, model.If | model.For, list[Section]]] = []
     body: Body = []
 
     def closed(body: Body) -> tuple[Body, list[Section]]:
@@ -213,14 +199,14 @@ def _sections(nodes: Sequence[Node], conditions: Conditions, edges: Edges) -> li
 
     for index, node in enumerate(nodes):
         shown = _listed(node) or node
-        if isinstance(shown, Text | Slot):
+        if isinstance(shown, model.Text | model.Slot):
             body.append(shown)
             continue
         before = _is_clear(nodes[:index], edges[0], after=True)
         after = _is_clear(nodes[index + 1 :], edges[1], after=False)
         around = before, after
         try:
-            if isinstance(shown, If):
+            if isinstance(shown, model.If):
                 inner = _if_sections(shown, conditions, around)
             else:
                 inner = _for_sections(shown, conditions, around)
@@ -234,7 +220,7 @@ def _sections(nodes: Sequence[Node], conditions: Conditions, edges: Edges) -> li
     return [*(section for _, _, sections in done for section in sections), *last]
 
 
-def _if_sections(node: If, conditions: Conditions, around: Edges) -> list[Section]:
+def _if_sections(node: model.If, conditions: Conditions, around: Edges) -> list[Section]:
     """Return the sections of a condition.
 
     Raises:
@@ -251,7 +237,7 @@ def _if_sections(node: If, conditions: Conditions, around: Edges) -> list[Sectio
     return sections
 
 
-def _for_sections(node: For, conditions: Conditions, around: Edges) -> list[Section]:
+def _for_sections(node: model.For, conditions: Conditions, around: Edges) -> list[Section]:
     """Return the section of a loop.
 
     Raises:
@@ -259,11 +245,11 @@ def _for_sections(node: For, conditions: Conditions, around: Edges) -> list[Sect
     """
     parts: Body = []
     for part in node.body:
-        if isinstance(part, Text | Slot):
+        if isinstance(part, model.Text | model.Slot):
             parts.append(part)
         else:
             parts = _with_remainder(parts, part, IN_ITEM)
-    text, plain, shown = joined(parts), _stripped(node.otherwise), _stripped(parts)
+    text, plain, shown = model.joined(parts), _stripped(node.otherwise), _stripped(parts)
     # The line breaks around an item are what separates it from the next.
     rest = re.sub(r"\A(?:[ \t]*\n)*", "", text)
     breaks = (text[: len(text) - len(rest)] + rest[len(rest.rstrip()) :]).count("\n")
@@ -271,9 +257,9 @@ def _for_sections(node: For, conditions: Conditions, around: Edges) -> list[Sect
         raise NotRepresentableError(INLINE_FOR)
     if not _is_representable(shown):
         raise NotRepresentableError(INDENTED)
-    if not all(isinstance(part, Text) for part in plain) or not _is_representable(plain):
+    if not all(isinstance(part, model.Text) for part in plain) or not _is_representable(plain):
         raise NotRepresentableError(OTHERWISE)
-    return [Section(shown, conditions, loop=(node, "\n" * breaks, escaped(joined(plain))))]
+    return [Section(shown, conditions, loop=(node, "\n" * breaks, escaped(model.joined(plain))))]
 
 
 def _text_sections(body: Body, conditions: Conditions) -> list[Section] | None:
@@ -289,7 +275,7 @@ class NotRepresentableError(Exception):
     """No section can show this text; the message says why."""
 
 
-def _item_name(fields: Fields, variables: tuple[str, ...], slot: Slot) -> str:
+def _item_name(fields: model.Fields, variables: tuple[str, ...], slot: model.Slot) -> str:
     """Return the name of a value in the text of a list's items."""
     if slot.source == "loop.index":
         return "_number"
@@ -299,7 +285,7 @@ def _item_name(fields: Fields, variables: tuple[str, ...], slot: Slot) -> str:
             hint = hint[len(variable) + 1 :]
         elif hint == variable and len(variables) == 1:
             hint = "text"
-    kind = slot.kind if slot.kind is Kind.REMAINDER else Kind.COMPUTED
+    kind = slot.kind if slot.kind is model.Kind.REMAINDER else model.Kind.COMPUTED
     return fields.add(replace(slot, kind=kind, hint=hint)).name
 
 
@@ -308,37 +294,43 @@ def escaped(text: str) -> str:
     return text.replace("$", "$$")
 
 
-def _listed(node: Node) -> Slot | None:
+def _listed(node: model.Node) -> model.Slot | None:
     """Return `${xs}` for a loop that does what `joined` does, within a line."""
-    body = [part for part in node.body if part != Text("")] if isinstance(node, For) else []
+    body = (
+        [part for part in node.body if part != model.Text("")]
+        if isinstance(node, model.For)
+        else []
+    )
     match node, body:
         case (
-            For(names=(name,), items=items, otherwise=(), is_plain=True),
+            model.For(names=(name,), items=items, otherwise=(), is_plain=True),
             [
-                Slot(source=source),
-                If(branches=((Test(source=test), (Text(text=separator),)),)),
+                model.Slot(source=source),
+                model.If(branches=((model.Test(source=test), (model.Text(text=separator),)),)),
             ],
         ) if source == name and test.split() == ["not", "loop.last"]:
-            return Slot(items, form=f"joined({one_line(separator)})")
+            return model.Slot(items, form=f"joined({one_line(separator)})")
     return None
 
 
-def _with_remainder(body: Sequence[Text | Slot], node: If | For, reason: str) -> list[Text | Slot]:
+def _with_remainder(
+    body: Sequence[model.Text | model.Slot], node: model.If | model.For, reason: str
+) -> list[model.Text | model.Slot]:
     """Return a text with a block below it that stays as it is, the blanks in front included."""
     last, blanks = body[-1] if body else None, ""
-    if isinstance(last, Text):
+    if isinstance(last, model.Text):
         line = last.text[last.text.rfind("\n") + 1 :]
         if not line.strip() and (len(body) == 1 or "\n" in last.text):
             blanks = line
-            body = [*body[:-1], Text(last.text.removesuffix(line))]
-    if isinstance(node, For):
+            body = [*body[:-1], model.Text(last.text.removesuffix(line))]
+    if isinstance(node, model.For):
         hint = f"each {node.items}"
     else:
         hint = f"if_{next(test for test, _ in node.branches if test is not None).source}"
-    return [*body, Slot(blanks + node.source, Kind.REMAINDER, reason, hint)]
+    return [*body, model.Slot(blanks + node.source, model.Kind.REMAINDER, reason, hint)]
 
 
-def _is_clear(nodes: Sequence[Node], is_outside: bool, *, after: bool) -> bool:
+def _is_clear(nodes: Sequence[model.Node], is_outside: bool, *, after: bool) -> bool:
     """Return True if a line begins after the nodes (with `after`), or ends before them.
 
     Blanks don't tell, and a block may show nothing: then the next node tells, and at last
@@ -346,43 +338,45 @@ def _is_clear(nodes: Sequence[Node], is_outside: bool, *, after: bool) -> bool:
     """
     for index in reversed(range(len(nodes))) if after else range(len(nodes)):
         node = nodes[index]
-        if isinstance(node, Text):
+        if isinstance(node, model.Text):
             if text := node.text.strip(" \t"):
                 return (text[-1] if after else text[0]) == "\n"
-        elif isinstance(node, Slot):
+        elif isinstance(node, model.Slot):
             return False
         else:
             # If it may show nothing, what is beyond it tells.
-            parts = [part for _, part in node.branches] if isinstance(node, If) else [node.body]
+            parts = (
+                [part for _, part in node.branches] if isinstance(node, model.If) else [node.body]
+            )
             if not all(_is_clear(part, True, after=after) for part in parts):
                 return False
     return is_outside
 
 
-def _edges(nodes: Sequence[Node], around: Edges) -> Edges:
+def _edges(nodes: Sequence[model.Node], around: Edges) -> Edges:
     """Return `Edges` of what a block encloses."""
     starts = around[0] or _is_clear(nodes, False, after=False)
     return starts, around[1] or _is_clear(nodes, False, after=True)
 
 
-def _stripped(nodes: Iterable[Node]) -> list[Node]:
+def _stripped(nodes: Iterable[model.Node]) -> list[model.Node]:
     """Return nodes without the empty lines around them, and without blanks at their end."""
-    return changed(nodes, lambda text: re.sub(r"\A(?:[ \t]*\n)+", "", text).rstrip())
+    return model.changed(nodes, lambda text: re.sub(r"\A(?:[ \t]*\n)+", "", text).rstrip())
 
 
-def _is_representable(nodes: Sequence[Node]) -> bool:
+def _is_representable(nodes: Sequence[model.Node]) -> bool:
     """Return True if a template of these nodes is what a section shows."""
-    text = joined(nodes)
+    text = model.joined(nodes)
     lines = [line if line.strip() else "" for line in text.split("\n")]
     return textwrap.dedent(text).strip() == "\n".join(lines)
 
 
-def _by_heading(nodes: list[Node], conditions: Conditions) -> Iterator[Section]:
+def _by_heading(nodes: list[model.Node], conditions: Conditions) -> Iterator[Section]:
     """Yield a section for each heading, without the empty lines between them."""
-    slots = iter([node for node in nodes if not isinstance(node, Text)])
+    slots = iter([node for node in nodes if not isinstance(node, model.Text)])
     parts: list[tuple[Section, list[str]]] = [(Section((), conditions), [])]
     fence, closing = "", -1
-    lines = joined(nodes).split("\n")
+    lines = model.joined(nodes).split("\n")
     for index, line in enumerate(lines):
         heading = _heading(lines, index)
         mark = _FENCE.match(line) if heading is None else None
@@ -398,8 +392,10 @@ def _by_heading(nodes: list[Node], conditions: Conditions) -> Iterator[Section]:
             parts.append((Section((), conditions, level=_BELOW_HEADINGS), []))
     for section, lines_inside in parts:
         if section.heading is not None or any(line.strip() for line in lines_inside):
-            shown = unmarked("\n".join(lines_inside), slots)
-            section.nodes = _stripped(Text(one) if isinstance(one, str) else one for one in shown)
+            shown = model.unmarked("\n".join(lines_inside), slots)
+            section.nodes = _stripped(
+                model.Text(one) if isinstance(one, str) else one for one in shown
+            )
             yield section
 
 
@@ -409,7 +405,7 @@ def _heading(lines: Sequence[str], place: int) -> tuple[int, str, int] | None:
     None for another line, and for a tag with nothing or with headings in it.
     """
     # A heading is one line by all of Python's line breaks, such as U+2028.
-    is_plain = MARK not in lines[place] and len(lines[place].splitlines()) == 1
+    is_plain = model.MARK not in lines[place] and len(lines[place].splitlines()) == 1
     match = _HEADING.match(lines[place]) if is_plain else None
     if match is None or not (title := match[match.lastgroup or 0].strip("#: \t")):
         return None
@@ -433,7 +429,7 @@ def indented(section: Section) -> list[str]:
 def _untitled(section: Section, place: int) -> str:
     if section.conditions:
         words = re.sub(r"[^A-Za-z0-9]+", " ", section.conditions[-1].source).strip()
-        return _titled(field_name(words)) if words else "Condition"
+        return _titled(model.field_name(words)) if words else "Condition"
     tag = re.match(r"<(/?)([A-Za-z][\w-]*)>", section.text)
     if tag is not None:
         return f"{'End of ' if tag[1] else ''}{_titled(tag[2])}"

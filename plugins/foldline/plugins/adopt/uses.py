@@ -19,24 +19,9 @@ from foldline.backends.base.python_ast import parse_module
 from foldline.backends.errors import PathError
 from foldline.backends.files.base import FileBackend
 from foldline.ide.analysis.modules import with_line_feeds
+from foldline.plugins.adopt import scopes
 from foldline.plugins.adopt.model import AdoptError, JinjaOptions, Style, Use
-from foldline.plugins.adopt.scopes import (
-    Calls,
-    Key,
-    Module,
-    Scope,
-    by_key,
-    callee_of,
-    dotted,
-    type_of,
-    walk,
-)
-from foldline.plugins.adopt.texts import (
-    MESSAGE_LISTS,
-    TEMPLATES,
-    template_style,
-    text_argument,
-)
+from foldline.plugins.adopt.texts import MESSAGE_LISTS, TEMPLATES, template_style, text_argument
 
 SECONDS = 5.0
 """The time limit of a search of the workspace."""
@@ -58,7 +43,7 @@ TOO_DEEP = (
 )
 
 
-def parse(text: str) -> Module:
+def parse(text: str) -> scopes.Module:
     """Parse a module.
 
     Raises:
@@ -73,11 +58,11 @@ def parse(text: str) -> Module:
         fault = error.msg if isinstance(error, SyntaxError) else error
         runs = f"Python {sys.version_info[0]}.{sys.version_info[1]}, which runs foldline"
         raise AdoptError(f"{where}this isn't {runs}: {fault}{_newer(text, error)}") from None
-    module = Module(text, tree)
-    fills = [fill for node, scope in walk(module) for fill in _fills(module, node, scope)]
+    module = scopes.Module(text, tree)
+    fills = [fill for node, scope in scopes.walk(module) for fill in _fills(module, node, scope)]
     for scope, owner, style, use in fills:
         for key, shown, doubt, is_template in _texts(scope, owner, set()):
-            calls = module.calls.setdefault(key, Calls())
+            calls = module.calls.setdefault(key, scopes.Calls())
             if style is not None and not (is_template and use):
                 calls.styles.add(style)
             # The first of several `replace` is a part of the last one, which was noted before.
@@ -100,12 +85,12 @@ def _newer(text: str, error: Exception) -> str:
 
 def in_workspace(
     files: FileBackend, texts: Iterable[tuple[str, str]]
-) -> dict[tuple[str, str], Calls]:
+) -> dict[tuple[str, str], scopes.Calls]:
     """Return the calls in other modules that fill in texts.
 
     Each text is given by its file and its name: a constant, or an attribute as `Class.name`.
     """
-    fillings = {text: Calls() for text in texts}
+    fillings = {text: scopes.Calls() for text in texts}
     lasts: dict[str, list[tuple[str, str]]] = {}
     for text in fillings:
         lasts.setdefault(text[1].rpartition(".")[2], []).append(text)
@@ -140,11 +125,11 @@ def _is_from(path: str, origin: str, real: str) -> bool:
     return origin.rpartition(".")[2] in parts or real in parts
 
 
-def use_of(node: ast.AST, scope: Scope | None = None) -> tuple[ast.expr, Use] | None:
+def use_of(node: ast.AST, scope: scopes.Scope | None = None) -> tuple[ast.expr, Use] | None:
     """Return the text that an expression fills in, and how; None for another expression."""
     match node:
         case ast.BinOp(left=owner, op=ast.Mod(), right=values):
-            keywords = {key: ast.unparse(value) for key, value in by_key(values).items()}
+            keywords = {key: ast.unparse(value) for key, value in scopes.by_key(values).items()}
             parts = values.elts if isinstance(values, ast.Tuple) else [values]
             arguments = () if isinstance(values, ast.Dict) else tuple(map(ast.unparse, parts))
             return owner, Use(Style.PERCENT, ast.unparse(node), node.lineno, arguments, keywords)
@@ -163,7 +148,7 @@ def use_of(node: ast.AST, scope: Scope | None = None) -> tuple[ast.expr, Use] | 
             return (owner, use) if holes else None
         case ast.Call(func=ast.Attribute(value=owner, attr=callee)) if callee in _FILLING:
             words = [(word.arg, word.value) for word in node.keywords if word.arg]
-            types = {name: kind for name, value in words if (kind := type_of(value))}
+            types = {name: kind for name, value in words if (kind := scopes.type_of(value))}
             keywords = {name: ast.unparse(value) for name, value in words}
             style = Style.FORMAT if callee in _FORMATS else Style.TEMPLATE
             arguments = tuple(map(ast.unparse, node.args)) if callee == "format" else ()
@@ -172,7 +157,7 @@ def use_of(node: ast.AST, scope: Scope | None = None) -> tuple[ast.expr, Use] | 
 
 
 def _replaced(
-    node: ast.expr, scope: Scope | None
+    node: ast.expr, scope: scopes.Scope | None
 ) -> tuple[ast.expr, dict[str, ast.expr], set[str]]:
     """Return the text of which calls of `replace` replace parts, and these, in their order.
 
@@ -191,12 +176,12 @@ def _replaced(
     return node, {}, set()
 
 
-def _value_of(node: ast.expr, scope: Scope | None) -> ast.expr | None:
+def _value_of(node: ast.expr, scope: scopes.Scope | None) -> ast.expr | None:
     home = scope.home(node) if scope and isinstance(node, ast.Name) else None
     return home.value_of(node.id) if home and isinstance(node, ast.Name) else node
 
 
-def _filled_later(holes: dict[str, ast.expr], scope: Scope | None) -> str:
+def _filled_later(holes: dict[str, ast.expr], scope: scopes.Scope | None) -> str:
     """Return why a value may be filled in by the `replace` of a later part; empty if it can't."""
     later = list(holes)
     for new in holes.values():
@@ -209,10 +194,10 @@ def _filled_later(holes: dict[str, ast.expr], scope: Scope | None) -> str:
     return ""
 
 
-_Fill: TypeAlias = tuple[Scope, ast.expr, Style | None, Use | None]
+_Fill: TypeAlias = tuple[scopes.Scope, ast.expr, Style | None, Use | None]
 
 
-def _fills(module: Module, node: ast.AST, scope: Scope) -> Iterator[_Fill]:
+def _fills(module: scopes.Module, node: ast.AST, scope: scopes.Scope) -> Iterator[_Fill]:
     """Yield the texts that an expression fills in or makes a template of, and how."""
     if filling := use_of(node, scope):
         owner, use = filling
@@ -229,7 +214,7 @@ def _fills(module: Module, node: ast.AST, scope: Scope) -> Iterator[_Fill]:
         use = replace(use, types={**types, **use.types})
         yield scope, owner, use.style if is_told else None, use
     elif isinstance(node, ast.Call):
-        callee = callee_of(node)
+        callee = scopes.callee_of(node)
         known_options = [one.name for one in fields(JinjaOptions)]
         options = {
             name: bool(word.value.value)
@@ -247,20 +232,20 @@ def _fills(module: Module, node: ast.AST, scope: Scope) -> Iterator[_Fill]:
 
 
 def _texts(
-    scope: Scope,
+    scope: scopes.Scope,
     node: ast.expr | None,
-    seen: set[Key],
+    seen: set[scopes.Key],
     doubt: str = "",
     *,
     is_template: bool = False,
-) -> Iterator[tuple[Key, str, str, bool]]:
+) -> Iterator[tuple[scopes.Key, str, str, bool]]:
     """Yield the variables whose text an expression may stand for, through templates and variables.
 
     Each is yielded with its name as written, why it may be another text, and whether a template is
     made of it in between.
     """
     if isinstance(node, ast.Call):
-        if callee_of(node) in TEMPLATES:
+        if scopes.callee_of(node) in TEMPLATES:
             func = ast.unparse(node.func)
             if "Chat" in func or "Message" in func:
                 doubt = doubt or f"`{func}` makes messages: send `.render(…).messages` yourself"
@@ -268,7 +253,7 @@ def _texts(
         elif (filling := use_of(node, scope)) and filling[1].style is Style.REPLACE:
             yield from _texts(scope, filling[0], seen, doubt, is_template=is_template)
         return
-    name = None if node is None else dotted(node)
+    name = None if node is None else scopes.dotted(node)
     if node is None or name is None or len(seen) > MOST_VARIABLES:
         return
     if (key := (scope.home(node), name)) in seen:
@@ -284,5 +269,5 @@ def _texts(
         doubt = doubt or f"`{shown}` may be another text"
     for value, _ in bound:
         # `prompt = prompt` in a class is that of its module.
-        inner = home and home.outer if value is not None and dotted(value) == name else home
+        inner = home and home.outer if value is not None and scopes.dotted(value) == name else home
         yield from _texts(inner or scope, value, seen, doubt, is_template=is_template)

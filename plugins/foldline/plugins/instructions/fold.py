@@ -13,15 +13,10 @@ from foldline.backends.parsers.markdown import Range
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.checks.diagnostic import Change
 from foldline.ide.errors import ToolRefused
-from foldline.ide.instructions.document import (
-    InstructionFile,
-    InstructionSection,
-    below_front_matter,
-    origin_of,
-)
+from foldline.ide.instructions import document
 from foldline.ide.plugins import Action
 
-_Placed = TypeVar("_Placed", InstructionSection, Range)
+_Placed = TypeVar("_Placed", document.InstructionSection, Range)
 SUMMARY = "what it tells"
 """What stands for the summary of a folded section, which a person writes."""
 FEWEST_LINES = 12
@@ -40,7 +35,7 @@ _IMPERATIVE = re.compile(
 )
 
 
-def generate(file: InstructionFile, target: str) -> str:
+def generate(file: document.InstructionFile, target: str) -> str:
     """Return the folded text of a file with a comment that says where it comes from.
 
     The comment stands below front matter, which clients read at the beginning only.
@@ -51,9 +46,9 @@ def generate(file: InstructionFile, target: str) -> str:
         f"(sha256 {digest_of(file.text)}) -->{newline}"
     )
     text = file.render().text
-    at = below_front_matter(text)
+    at = document.below_front_matter(text)
     generated = text[:at] + line + text[at:]
-    origin = origin_of(generated)
+    origin = document.origin_of(generated)
     if origin is None or origin["source"] != file.path or "-->" in file.path + target:
         raise ToolRefused(f"no comment can hold the path {file.path!r}: rename the file")
     return generated
@@ -69,14 +64,14 @@ def digest_of(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:16]
 
 
-def unfold(text: str, file: InstructionFile) -> str:
+def unfold(text: str, file: document.InstructionFile) -> str:
     """Return the whole text for a folded one, with what was changed around the folded sections.
 
     Raises:
         ToolRefused: A folded section isn't there as it was, or more than once.
     """
     rendered = file.render().text
-    origin = None if text == rendered else origin_of(text)
+    origin = None if text == rendered else document.origin_of(text)
     plain = text[: origin.start()] + text[origin.end() :] if origin else text
     if plain == rendered:
         return file.text
@@ -93,7 +88,7 @@ def unfold(text: str, file: InstructionFile) -> str:
     return "".join([*parts, plain[at:]])
 
 
-def action_at(file: InstructionFile, path: str, offset: int) -> Action | None:
+def action_at(file: document.InstructionFile, path: str, offset: int) -> Action | None:
     """Return what unfolds the section that is folded at an offset, or folds the innermost one.
 
     Only for a section that looks like reference, editors show a light bulb.
@@ -115,7 +110,7 @@ def action_at(file: InstructionFile, path: str, offset: int) -> Action | None:
     return Action(f"Fold {section.title}…", marked, fix=suggested, field=SUMMARY)
 
 
-def is_reference(file: InstructionFile, section: InstructionSection) -> bool:
+def is_reference(file: document.InstructionFile, section: document.InstructionSection) -> bool:
     """Return whether a section has many lines, no mark, no directive and hardly an imperative.
 
     It's a guess that rather misses one: whether a model can do without is a person's decision.
@@ -132,7 +127,7 @@ def is_reference(file: InstructionFile, section: InstructionSection) -> bool:
     )
 
 
-def _inside(section: InstructionSection, every: Sequence[_Placed]) -> Sequence[_Placed]:
+def _inside(section: document.InstructionSection, every: Sequence[_Placed]) -> Sequence[_Placed]:
     """Return what begins in a section, of `every` one in the order of the text."""
     first, after = (
         bisect_left(every, at, key=lambda one: one.start) for at in (section.start, section.end)

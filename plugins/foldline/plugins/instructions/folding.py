@@ -16,12 +16,7 @@ from foldline.agent.terminal import complain, is_styled, show
 from foldline.backends.files.reader import read_bytes, read_text
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import ToolRefused
-from foldline.ide.instructions.document import (
-    InstructionFile,
-    InstructionSection,
-    instruction_file,
-    origin_of,
-)
+from foldline.ide.instructions import document
 from foldline.ide.instructions.files import LARGEST
 from foldline.ide.workspace import Workspace
 from foldline.links import resolved
@@ -44,7 +39,7 @@ def run(options: Namespace) -> int:
     if options.suggest:
         return _suggest(workspace, path, file)
     if options.check or options.unfold:
-        origin = origin_of(file.text)
+        origin = document.origin_of(file.text)
         if origin is None:
             raise Refused(f"{options.file} wasn't written by `foldline fold --write`")
         source_path = resolved(root / origin["source"])
@@ -72,7 +67,7 @@ def run(options: Namespace) -> int:
     _write(
         target,
         text,
-        is_ours=lambda before: origin_of(before.removeprefix(BOM)) is not None,
+        is_ours=lambda before: document.origin_of(before.removeprefix(BOM)) is not None,
         instead=f"move it to a place that no client loads, such as docs/agents/{target.stem}"
         ".full.md, and fold it there",
     )
@@ -84,9 +79,9 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _read(workspace: Workspace, root: Path, path: Path, tool: str = "") -> InstructionFile:
+def _read(workspace: Workspace, root: Path, path: Path, tool: str = "") -> document.InstructionFile:
     """Return a file; `tool` is named where it reads the file's sections, too."""
-    file = instruction_file(path, root, read_text(path, LARGEST, strict=True))
+    file = document.instruction_file(path, root, read_text(path, LARGEST, strict=True))
     client = tool if tool and workspace.folder(path).instructs(path) else ""
     return replace(file, tool=client, has_front_matter=False)
 
@@ -100,7 +95,9 @@ def _write(file: Path, text: str, *, is_ours: Callable[[str], bool], instead: st
     show(f"wrote {shown}: {len(text.encode()):,} bytes")
 
 
-def _check(file: InstructionFile, source: InstructionFile, *, changed: bool) -> int:
+def _check(
+    file: document.InstructionFile, source: document.InstructionFile, *, changed: bool
+) -> int:
     name = visible(file.path)
     if file.text == fold.generate(source, file.path):
         show(f"{name} is up to date")
@@ -118,9 +115,9 @@ def _check(file: InstructionFile, source: InstructionFile, *, changed: bool) -> 
     return 1
 
 
-def _suggest(workspace: Workspace, path: Path, file: InstructionFile) -> int:
+def _suggest(workspace: Workspace, path: Path, file: document.InstructionFile) -> int:
     counter = workspace.folder(path).counter(path)
-    sections: list[InstructionSection] = []
+    sections: list[document.InstructionSection] = []
     for section in file.sections:
         inside = sections and section.start < sections[-1].end
         if not inside and fold.is_reference(file, section):

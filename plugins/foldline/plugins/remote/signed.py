@@ -16,18 +16,7 @@ from secrets import token_urlsafe
 from typing import Any
 
 import mcp_types as types
-from mcp.server.context import (
-    CallNext,
-    HandlerResult,
-    ServerMiddleware,
-    ServerRequestContext,
-)
-from mcp.server.request_state import (
-    AESGCMRequestStateCodec,
-    InvalidRequestState,
-    RequestStateBoundary,
-    RequestStateSecurity,
-)
+from mcp.server import context, request_state
 
 from foldline.agent.mcp.calls import refusal
 from foldline.plugins.remote.measures import identity_of
@@ -37,17 +26,19 @@ log = logging.getLogger(__name__)
 SECONDS = 600.0
 
 
-def seals(secrets: Sequence[str], audience: str) -> list[ServerMiddleware[Any]]:
+def seals(secrets: Sequence[str], audience: str) -> list[context.ServerMiddleware[Any]]:
     """Return the middleware that seals and opens what clients hand back.
 
     Args:
         secrets: The first seals, all open: this is how to change them without a pause.
         audience: The server's name, so that other servers may have the same secrets.
     """
-    codec = AESGCMRequestStateCodec(secrets or (token_urlsafe(48),))
-    security = RequestStateSecurity(codec=codec, ttl=SECONDS, bind_principal=identity_of)
+    codec = request_state.AESGCMRequestStateCodec(secrets or (token_urlsafe(48),))
+    security = request_state.RequestStateSecurity(
+        codec=codec, ttl=SECONDS, bind_principal=identity_of
+    )
     return [
-        RequestStateBoundary(security, default_audience=audience),
+        request_state.RequestStateBoundary(security, default_audience=audience),
         SealedCursors(codec, audience, shared=bool(secrets)),
     ]
 
@@ -55,14 +46,16 @@ def seals(secrets: Sequence[str], audience: str) -> list[ServerMiddleware[Any]]:
 class SealedCursors:
     """Middleware of the SDK for the cursors of lists."""
 
-    def __init__(self, codec: AESGCMRequestStateCodec, audience: str, *, shared: bool) -> None:
+    def __init__(
+        self, codec: request_state.AESGCMRequestStateCodec, audience: str, *, shared: bool
+    ) -> None:
         self._codec = codec
         self._is_shared = shared
         self._audience = audience
 
     async def __call__(
-        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
-    ) -> HandlerResult:
+        self, ctx: context.ServerRequestContext[Any, Any], call_next: context.CallNext
+    ) -> context.HandlerResult:
         if not ctx.method.endswith("/list"):
             return await call_next(ctx)
         bound = ["cursor", self._audience, ctx.method, identity_of(ctx)]
@@ -80,7 +73,7 @@ class SealedCursors:
     def _open(self, cursor: object, bound: list[str | None]) -> str:
         try:
             inner, until, owner = json.loads(self._codec.unseal(str(cursor)))
-        except InvalidRequestState:
+        except request_state.InvalidRequestState:
             pass
         else:
             if owner == bound and time.time() < until:

@@ -17,16 +17,7 @@ from typing import TYPE_CHECKING
 
 from foldline.prompts.errors import PromptConfigurationError, VisibilityExpansionRequired
 from foldline.prompts.forms.json_values import to_json
-from foldline.prompts.runtime.events import (
-    Event,
-    Listener,
-    ModelAnswered,
-    ModelFailed,
-    PromptExecuted,
-    PromptRendered,
-    PromptStopped,
-    ToolInvoked,
-)
+from foldline.prompts.runtime import events
 from foldline.prompts.runtime.response import TokenUsage
 
 if TYPE_CHECKING:
@@ -42,7 +33,7 @@ CONTENT_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _Attributes = dict[str, str | int | bool | list[str]]
 
 
-class OpenTelemetryExporter(Listener):
+class OpenTelemetryExporter(events.Listener):
     """Turns the events of a bus into spans.
 
     >>> from foldline.prompts.runtime import InProcessEventBus, Session
@@ -82,19 +73,19 @@ class OpenTelemetryExporter(Listener):
         self._lock = threading.Lock()
         self._open: dict[str, Span] = {}
 
-    def add(self, event: Event) -> None:
+    def add(self, event: events.Event) -> None:
         """Begin, add or end the spans of one event."""
-        if isinstance(event, PromptRendered):
+        if isinstance(event, events.PromptRendered):
             self._begin(event)
-        elif isinstance(event, ModelAnswered):
+        elif isinstance(event, events.ModelAnswered):
             self._answered(event)
-        elif isinstance(event, ModelFailed):
+        elif isinstance(event, events.ModelFailed):
             self._failed(event)
-        elif isinstance(event, ToolInvoked):
+        elif isinstance(event, events.ToolInvoked):
             self._called(event)
-        elif isinstance(event, PromptExecuted):
+        elif isinstance(event, events.PromptExecuted):
             self._end(event, event.usage)
-        elif isinstance(event, PromptStopped):
+        elif isinstance(event, events.PromptStopped):
             self._stopped(event)
 
     def close(self) -> None:
@@ -106,7 +97,7 @@ class OpenTelemetryExporter(Listener):
         for span in left:
             span.end()
 
-    def _begin(self, event: PromptRendered) -> None:
+    def _begin(self, event: events.PromptRendered) -> None:
         rendered = event.rendered
         attributes: _Attributes = {
             "gen_ai.agent.name": event.prompt_key,
@@ -127,7 +118,7 @@ class OpenTelemetryExporter(Listener):
         with self._lock:
             self._open[event.evaluation_id] = span
 
-    def _answered(self, event: ModelAnswered) -> None:
+    def _answered(self, event: events.ModelAnswered) -> None:
         attributes: _Attributes = {
             "gen_ai.response.finish_reasons": ["tool_call" if event.tool_calls else "stop"],
             **_tokens(event.usage),
@@ -144,7 +135,7 @@ class OpenTelemetryExporter(Listener):
             )
         self._chat(event, requested, attributes).end(_nanoseconds(event.created_at))
 
-    def _failed(self, event: ModelFailed) -> None:
+    def _failed(self, event: events.ModelFailed) -> None:
         requested = event.requested_model
         attributes: _Attributes = {} if requested is None else {"gen_ai.request.model": requested}
         span = self._chat(event, requested, attributes)
@@ -152,12 +143,15 @@ class OpenTelemetryExporter(Listener):
         span.end(_nanoseconds(event.created_at))
 
     def _chat(
-        self, event: ModelAnswered | ModelFailed, model: str | None, attributes: _Attributes
+        self,
+        event: events.ModelAnswered | events.ModelFailed,
+        model: str | None,
+        attributes: _Attributes,
     ) -> Span:
         name = "chat" if model is None else f"chat {model}"
         return self._add(event, "chat", name=name, kind=self._kinds.CLIENT, attributes=attributes)
 
-    def _called(self, event: ToolInvoked) -> None:
+    def _called(self, event: events.ToolInvoked) -> None:
         attributes: _Attributes = {
             "gen_ai.tool.name": event.name,
             "gen_ai.tool.type": "function",
@@ -178,7 +172,7 @@ class OpenTelemetryExporter(Listener):
             self._fail(span, "tool_error", event.message)
         span.end(_nanoseconds(event.created_at))
 
-    def _stopped(self, event: PromptStopped) -> None:
+    def _stopped(self, event: events.PromptStopped) -> None:
         error = event.error
         with self._lock:
             span = self._open.get(event.evaluation_id)
@@ -190,19 +184,19 @@ class OpenTelemetryExporter(Listener):
             self._fail(span, _kind_of(error), str(error))
         self._end(event, event.usage)
 
-    def _end(self, event: PromptExecuted | PromptStopped, usage: TokenUsage) -> None:
+    def _end(self, event: events.PromptExecuted | events.PromptStopped, usage: TokenUsage) -> None:
         with self._lock:
             span = self._open.pop(event.evaluation_id, None)
         if span is None:
             return
         span.set_attributes({**_tokens(usage), "foldline.turns": event.turns})
-        if self._content and isinstance(event, PromptExecuted):
+        if self._content and isinstance(event, events.PromptExecuted):
             span.set_attribute("gen_ai.output.messages", _messages("assistant", _text(event.text)))
         span.end(_nanoseconds(event.created_at))
 
     def _add(
         self,
-        event: ModelAnswered | ModelFailed | ToolInvoked,
+        event: events.ModelAnswered | events.ModelFailed | events.ToolInvoked,
         operation: str,
         *,
         name: str,
@@ -233,7 +227,7 @@ def _kind_of(error: BaseException) -> str:
     return str(getattr(error, "kind", None) or type(error).__qualname__)
 
 
-def _common(event: Event, operation: str) -> _Attributes:
+def _common(event: events.Event, operation: str) -> _Attributes:
     attributes: _Attributes = {"gen_ai.operation.name": operation}
     if event.provider is not None:
         attributes["gen_ai.provider.name"] = event.provider
