@@ -123,11 +123,7 @@ def examine(root: Path, file: Path | None = None, *, trusted: bool) -> dict[str,
 def _previews(file: Path, root: Path, *, trusted: bool) -> dict[str, str | None]:
     """Return the interpreter of previews, the reason for it, and its foldline."""
     from foldline.agent.scan import root_of
-    from foldline.backends.base.untrusted import (
-        empty_folder,
-        is_in_project,
-        outside_environment,
-    )
+    from foldline.backends.base.untrusted import empty_folder, is_in_project, outside_environment
     from foldline.ide.render.interpreter import ask_identity, find_interpreter, mismatch
 
     interpreter = find_interpreter(file)

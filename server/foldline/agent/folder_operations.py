@@ -6,15 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from foldline.agent.folders_reader import FoldersReader, with_prefix
+from foldline.backends import errors
 from foldline.backends.base.waiting import run_async
 from foldline.backends.engine import ASKS_SEVERAL_FOLDERS
-from foldline.backends.errors import (
-    BackendError,
-    MissingPathError,
-    NoMatchError,
-    SymbolError,
-    SymbolNotFoundError,
-)
 from foldline.backends.formatting.parts import plain
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import ArgumentsError
@@ -87,7 +81,7 @@ async def run_in_folders(
     if operation.run_across is not None and len(folders.folders) > 1:
         result = await operation.run_across(FoldersReader(folders), arguments)
         return Answer(operation.text(result, arguments))
-    missing: list[BackendError] = []
+    missing: list[errors.BackendError] = []
     by_folder = [*_arguments_by_folder(operation, folders, arguments)]
     ASKS_SEVERAL_FOLDERS.set(len(by_folder) > 1)
     asked, left_out = _by_repository(by_folder)
@@ -101,7 +95,9 @@ async def run_in_folders(
         names = ", ".join(folder.prefix for folder, _ in left_out)
         answers.append(Answer(_LEFT_OUT.format(visible(names))))
     if not answers and missing:
-        raise next((one for one in missing if not isinstance(one, SymbolNotFoundError)), missing[0])
+        raise next(
+            (one for one in missing if not isinstance(one, errors.SymbolNotFoundError)), missing[0]
+        )
     if len(answers) == 1:
         return answers[0]
     return Answer("\n".join(one.text for one in answers))
@@ -125,14 +121,14 @@ def _by_repository(by_folder: _ByFolder) -> tuple[_ByFolder, _ByFolder]:
 
 
 async def _answers_in(
-    operation: Operation[Any, Any], by_folder: _ByFolder, missing: list[BackendError]
+    operation: Operation[Any, Any], by_folder: _ByFolder, missing: list[errors.BackendError]
 ) -> list[Answer]:
     """Run an operation in the folders; `missing` gets the errors that another may not have."""
     answers = []
     for folder, arguments in by_folder:
         try:
             answers.append(await _answer_in(operation, folder, arguments))
-        except (MissingPathError, NoMatchError, SymbolError) as error:
+        except (errors.MissingPathError, errors.NoMatchError, errors.SymbolError) as error:
             missing.append(error)
     return answers
 

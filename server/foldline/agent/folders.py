@@ -8,12 +8,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from foldline.backends import (
-    BackendError,
-    InvalidArgumentError,
-    OutsideWorkspaceError,
-    PathError,
-)
+from foldline.backends import BackendError, InvalidArgumentError, OutsideWorkspaceError, PathError
 from foldline.backends.base.near_names import free_name
 from foldline.backends.formatting.visible import visible
 from foldline.links import resolved

@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from foldline.backends.models import COMPLETE
+from foldline.backends import models
 from foldline.ide.scoped_context import AccessReader
 from foldline.records import record
 
@@ -14,15 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from foldline.agent.folders import Folder, Folders
-    from foldline.backends.models import (
-        FileOutline,
-        FileText,
-        SearchResults,
-        SymbolDetail,
-        SymbolResults,
-    )
 
-    Results = TypeVar("Results", SearchResults, SymbolResults)
+    Results = TypeVar("Results", models.SearchResults, models.SymbolResults)
 
 Model = TypeVar("Model")
 
@@ -33,14 +26,14 @@ class FoldersReader:
 
     folders: Folders
 
-    async def search(self, query: str) -> SearchResults:
+    async def search(self, query: str) -> models.SearchResults:
         every = [
             with_prefix(await AccessReader(folder.access).search(query), folder)
             for folder in self.folders.folders
         ]
         return _joined(every)
 
-    async def symbols(self, query: str, within: Sequence[str] | None) -> SymbolResults:
+    async def symbols(self, query: str, within: Sequence[str] | None) -> models.SymbolResults:
         every = []
         for folder in self.folders.folders:
             paths = None
@@ -54,13 +47,13 @@ class FoldersReader:
         near = tuple(near for one in every for near in one.near)
         return replace(_joined(every), files=tuple(filter(None, files)), near=near)
 
-    async def outline(self, path: str) -> FileOutline:
+    async def outline(self, path: str) -> models.FileOutline:
         return await self._read(path, lambda reader, own: reader.outline(own))
 
-    async def symbol(self, path: str, name: str, budget: int) -> SymbolDetail:
+    async def symbol(self, path: str, name: str, budget: int) -> models.SymbolDetail:
         return await self._read(path, lambda reader, own: reader.symbol(own, name, budget))
 
-    async def text(self, path: str, budget: int) -> FileText:
+    async def text(self, path: str, budget: int) -> models.FileText:
         return await self._read(path, lambda reader, own: reader.text(own, budget))
 
     async def _read(
@@ -81,7 +74,9 @@ def _joined(every: Sequence[Results]) -> Results:
         hits=tuple(hits),
         total=sum(one.total for one in every),
         reason="" if hits else every[0].reason,
-        coverage=next((one.coverage for one in every if one.coverage != COMPLETE), COMPLETE),
+        coverage=next(
+            (one.coverage for one in every if one.coverage != models.COMPLETE), models.COMPLETE
+        ),
     )
 
 

@@ -17,14 +17,7 @@ from foldline.agent.preview_lines import diff_lines, tree_lines
 from foldline.agent.refusals import Refused
 from foldline.agent.scan import analysis_root, root_of
 from foldline.agent.targets import check_python, file_and_name
-from foldline.agent.terminal import (
-    complain,
-    console_of,
-    is_styled,
-    json_text,
-    show,
-    show_styled,
-)
+from foldline.agent.terminal import complain, console_of, is_styled, json_text, show, show_styled
 from foldline.backends.formatting.parts import Line
 from foldline.ide import checks
 from foldline.ide.analysis.model import LineTable

@@ -16,13 +16,7 @@ from foldline.backends.formatting.parts import note
 from foldline.backends.formatting.symbol_pages import matching_part
 from foldline.backends.formatting.text import line_range
 from foldline.backends.formatting.visible import visible
-from foldline.backends.models import (
-    COMPLETE,
-    FileOutline,
-    FileText,
-    SymbolDetail,
-    SymbolHit,
-)
+from foldline.backends.models import COMPLETE, FileOutline, FileText, SymbolDetail, SymbolHit
 from foldline.backends.text import format_file_text, format_outline, format_symbol
 from foldline.ide.operations.operation import run_query
 from foldline.records import record

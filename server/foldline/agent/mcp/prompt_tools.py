@@ -22,12 +22,7 @@ from foldline.agent.folders import Folders
 from foldline.agent.mcp.calls import crash, failure, success
 from foldline.agent.mcp.prompt_needs import Needs, all_needs
 from foldline.agent.mcp.prompt_requests import read_request
-from foldline.agent.mcp.prompt_text import (
-    opened_text,
-    static_opened_text,
-    static_text,
-    with_usage,
-)
+from foldline.agent.mcp.prompt_text import opened_text, static_opened_text, static_text, with_usage
 from foldline.agent.mcp.prompts import REMEDY
 from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.errors import REFUSALS, ArgumentsError, NoPrompt, Untrusted

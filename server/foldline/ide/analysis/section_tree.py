@@ -6,14 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import SourceSpan, StaticSection, Visibility
-from foldline.ide.analysis.values import (
-    ROOTS,
-    Item,
-    Items,
-    SectionValue,
-    TemplateValue,
-    kept,
-)
+from foldline.ide.analysis.values import ROOTS, Item, Items, SectionValue, TemplateValue, kept
 from foldline.prompts.layout import layout
 
 if TYPE_CHECKING:

@@ -8,13 +8,7 @@ from foldline.backends.base.reading import Between
 from foldline.backends.formatting.budget import GREP_BUDGET
 from foldline.backends.formatting.text import grep_lines
 from foldline.ide.operations.arguments import Budget, ListPage
-from foldline.ide.operations.operation import (
-    Doc,
-    Operation,
-    Role,
-    cost_of,
-    method_of_access,
-)
+from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, method_of_access
 from foldline.records import record
 
 

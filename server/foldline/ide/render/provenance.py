@@ -18,14 +18,7 @@ from foldline.ide.analysis.placeholders import Placeholder, parts, shown
 from foldline.ide.analysis.section_tree import sections_with_paths, span_of
 from foldline.ide.analysis.source_map import DOLLARS, MappedText
 from foldline.ide.analysis.static_lists import ParamValues, sequence_of
-from foldline.ide.analysis.values import (
-    LIST_KINDS,
-    Dataclass,
-    InstanceValue,
-    Items,
-    Text,
-    kept,
-)
+from foldline.ide.analysis.values import LIST_KINDS, Dataclass, InstanceValue, Items, Text, kept
 from foldline.ide.render.render import Location  # Structuring looks it up.
 from foldline.ide.uris import uri_of_file
 from foldline.prompts.sections.examples import REASONING
