@@ -22,7 +22,7 @@ from foldline.ide.operations.operation import run_query
 from foldline.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Iterable, Sequence
 
     from foldline.backends import SmartFileAccess
     from foldline.backends.formatting.parts import Line
@@ -194,7 +194,11 @@ async def context_for(
     """
     files = tuple(files)
     symbols = await reader.symbols(question, within)
-    choices = [*_choices(symbols, files)]
+    choices = [
+        SymbolChoice(hit.path, hit.name)
+        for hit in symbols.hits[:_MOST_SYMBOLS]
+        if hit.score >= _LEAST_SCORE and hit.path not in files
+    ]
     outlined = _outlined(choices, symbols.files)
     context = await gather(
         reader,
@@ -223,12 +227,6 @@ def _unsure(found: SymbolResults) -> str:
         return ""
     names = ", ".join(f"{one.path}:{one.line} {one.name}" for one in first)
     return f"unsure: these are about equally likely: {names}"
-
-
-def _choices(found: SymbolResults, files: Sequence[str]) -> Iterator[SymbolChoice]:
-    for hit in found.hits[:_MOST_SYMBOLS]:
-        if hit.score >= _LEAST_SCORE and hit.path not in files:
-            yield SymbolChoice(hit.path, hit.name)
 
 
 def _outlined(choices: Sequence[SymbolChoice], ranked: Sequence[str]) -> list[str]:

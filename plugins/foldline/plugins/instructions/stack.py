@@ -17,11 +17,11 @@ from typing import Any
 from foldline.backends.errors import PathError
 from foldline.backends.files.base import FileBackend
 from foldline.backends.files.reader import read_json, read_toml
+from foldline.backends.formatting.budget import size_of
 from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile, instruction_file
 from foldline.ide.instructions.front_matter import Field, fields, globs_of, matches
-from foldline.ide.render.token_costs import bytes_of
 from foldline.ide.token_counter import TokenCounter
 from foldline.plugins.instructions.clients import Client, Rule, all_clients
 from foldline.records import record
@@ -397,7 +397,7 @@ def _costs(
     cut = [(one.title, end) for one in file.sections if one.start <= end < len(file.text)]
     return {
         "tokens": cost(file.beginning, len(file.text)),
-        "size": bytes_of(file.text[:end]),
+        "size": size_of(file.text[:end]),
         "sections": sections,
         "cut": cut[-1] if cut else None,
     }

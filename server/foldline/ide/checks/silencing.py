@@ -304,13 +304,8 @@ class Comments:
         top = self._top_level(offset)
         if top is None:
             return []
-        tokens = _TOKEN.finditer(top.text)
-        start = top.start
-        return [
-            Span(start + token.start(), start + token.end())
-            for token in tokens
-            if token["comment"] is None
-        ]
+        strings = (token for token in _TOKEN.finditer(top.text) if token["comment"] is None)
+        return [Span(*string.span()).moved(top.start) for string in strings]
 
     def _directives(self) -> Iterator[Directive]:
         memo, at = self._analysis.evaluator.memo, 0
@@ -335,13 +330,12 @@ def _in_text(text: str, start: int) -> Iterator[Directive]:
         if token["comment"] is None or MARK not in token[0]:
             continue
         for match in _DIRECTIVE.finditer(text, *token.span()):
-            span = Span(start + match.start(), start + match.end())
+            span = Span(*match.span()).moved(start)
             codes = None
             if match["codes"] is not None:
                 listed = _CODE.finditer(text, *match.span("codes"))
                 codes = tuple(
-                    IgnoredCode(code[0], Span(start + code.start(), start + code.end()))
-                    for code in listed
+                    IgnoredCode(code[0], Span(*code.span()).moved(start)) for code in listed
                 )
             yield Directive(span, codes)
 

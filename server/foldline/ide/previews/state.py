@@ -9,19 +9,7 @@ from typing import Any
 
 from foldline.backends.errors import BackendError
 from foldline.ide.errors import IdeError, data_of
-from foldline.ide.render.render import (
-    Block,
-    Chapter,
-    Descriptor,
-    Effect,
-    Kept,
-    Output,
-    Parameters,
-    ParameterSet,
-    RenderedTool,
-    Tokens,
-    UsedInterpreter,
-)
+from foldline.ide.render import render
 from foldline.records import record
 
 
@@ -95,23 +83,23 @@ class PreviewState:
     documentVersion: int | None
     fidelity: str
     order: tuple[str, ...]
-    blocks: tuple[Block, ...]
-    tools: tuple[RenderedTool, ...]
-    tokens: Tokens | None
-    output: Output | None
-    descriptor: Descriptor | None
-    kept: Kept | None
+    blocks: tuple[render.Block, ...]
+    tools: tuple[render.RenderedTool, ...]
+    tokens: render.Tokens | None
+    output: render.Output | None
+    descriptor: render.Descriptor | None
+    kept: render.Kept | None
     cache: Mapping[str, Any] | None
     params: Mapping[str, Mapping[str, Any]]
     parameter_set: str | None
-    parameter_sets: tuple[ParameterSet, ...]
-    parameters: tuple[Parameters, ...]
-    chapters: tuple[Chapter, ...]
+    parameter_sets: tuple[render.ParameterSet, ...]
+    parameters: tuple[render.Parameters, ...]
+    chapters: tuple[render.Chapter, ...]
     chapters_shown: str
     budget: Budget | None
     generated: tuple[str, ...]
-    effects: tuple[Effect, ...]
-    interpreter: UsedInterpreter | None
+    effects: tuple[render.Effect, ...]
+    interpreter: render.UsedInterpreter | None
     steps: int
     milliseconds: int | None
     stale: Stale | None

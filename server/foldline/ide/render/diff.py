@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 
 from foldline.ide import cost_texts
-from foldline.ide.render.render import Block, Kept, Render, RenderedTool
+from foldline.ide.render.render import Block, Kept, Render
 from foldline.ide.render.token_costs import kept
 from foldline.records import record
 
@@ -29,10 +29,6 @@ class Side:
     @property
     def blocks(self) -> Sequence[Block]:
         return self.render.blocks
-
-    @property
-    def tools(self) -> Sequence[RenderedTool]:
-        return self.render.tools
 
     @property
     def text(self) -> str:
@@ -194,8 +190,8 @@ def _change(was: object, now: object) -> str:
 
 
 def _tools(before: Side, after: Side) -> Iterator[ToolChange]:
-    old = {tool.name: tool for tool in before.tools}
-    new = {tool.name: tool for tool in after.tools}
+    old = {tool.name: tool for tool in before.render.tools}
+    new = {tool.name: tool for tool in after.render.tools}
     for name in dict.fromkeys((*new, *old)):
         was, now = old.get(name), new.get(name)
         if was != now:

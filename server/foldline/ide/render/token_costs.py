@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from foldline.backends.formatting.budget import size_of
 from foldline.ide import cost_texts
 from foldline.ide import render as rendering
 from foldline.ide.render.render import (
@@ -99,22 +100,17 @@ def spent(block: Block, unit: str) -> int:
     """The cost of a block without those below it, in `tokens` or UTF-8 `bytes`."""
     if block.error is not None:
         return 0
-    return bytes_of(block.text) if unit == "bytes" else block.own_tokens
+    return size_of(block.text) if unit == "bytes" else block.own_tokens
 
 
 def besides_text(render: Render, unit: str) -> Iterator[tuple[str, int]]:
     """Yield what the tools and the output's schema cost, in `tokens` or UTF-8 `bytes`."""
     from foldline.prompts.cache.cache_plan import OUTPUT, TOOLS
 
-    count = bytes_of if unit == "bytes" else counter_of(render).count
+    count = size_of if unit == "bytes" else counter_of(render).count
     yield TOOLS, sum(count(sent(tool)) for tool in render.tools)
     if render.output is not None:
         yield OUTPUT, count(json.dumps(render.output.schema))
-
-
-def bytes_of(text: str) -> int:
-    """The size of a text in UTF-8 bytes."""
-    return len(text.encode("utf-8", "replace"))
 
 
 def kept(before: Render, after: Render) -> Kept:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.backends.errors import PathError
+from foldline.backends.formatting.budget import size_of
 from foldline.backends.formatting.visible import visible
 from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.ide import cost_texts
@@ -18,7 +19,6 @@ from foldline.ide.instructions.document import instruction_file, read_instructio
 from foldline.ide.instructions.features import Costs, costs, module_of
 from foldline.ide.prompts.request import PromptRef, View
 from foldline.ide.render.render import OpenedSections, Render, SectionSummary, SectionText
-from foldline.ide.render.token_costs import bytes_of
 from foldline.ide.snapshot import Snapshot
 from foldline.ide.sources.source import PromptSource
 from foldline.records import record
@@ -139,8 +139,8 @@ class MarkdownSource(PromptSource):
             name=self.file.name,
             section_key=section.key,
             text=section.summary,
-            size=bytes_of(folded),
-            size_if_opened=bytes_of(text),
+            size=size_of(folded),
+            size_if_opened=size_of(text),
         )
 
     def _section(self, key: str | None) -> InstructionSection:

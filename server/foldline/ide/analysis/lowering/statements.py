@@ -170,12 +170,11 @@ class Reader(ExpressionReader):
 
     def _import(self, node: tree_sitter.Node) -> Iterable[syntax.Statement]:
         for child in node.named_children:
-            name = child.child_by_field_name("name") if child.type == "aliased_import" else child
+            name = child.child_by_field_name("name") or child
             alias = child.child_by_field_name("alias")
-            if name is None or name.type != "dotted_name":
-                continue
-            shown = self.text(alias) if alias is not None else ""
-            yield syntax.Import(*self.at(child), self.text(name), 0, None, shown)
+            if name.type == "dotted_name":
+                shown = self.text(alias) if alias is not None else ""
+                yield syntax.Import(*self.at(child), self.text(name), 0, None, shown)
 
     def _import_from(self, node: tree_sitter.Node) -> Iterable[syntax.Statement]:
         module = node.child_by_field_name("module_name")
@@ -188,12 +187,10 @@ class Reader(ExpressionReader):
             if child.type == "wildcard_import":
                 yield syntax.Import(*self.at(child), dotted, level, "*", "*")
         for child in node.children_by_field_name("name"):
-            name = child.child_by_field_name("name") if child.type == "aliased_import" else child
+            text = self.text(child.child_by_field_name("name") or child)
             alias = child.child_by_field_name("alias")
-            if name is not None:
-                text = self.text(name)
-                shown = self.text(alias) if alias is not None else text
-                yield syntax.Import(*self.at(child), dotted, level, text, shown)
+            shown = self.text(alias) if alias is not None else text
+            yield syntax.Import(*self.at(child), dotted, level, text, shown)
 
 
 def _identifiers(node: tree_sitter.Node) -> Iterable[tree_sitter.Node]:
