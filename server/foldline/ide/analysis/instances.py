@@ -84,7 +84,9 @@ def instance(evaluator: Evaluator, node: Call, func: Value, scope: Scope) -> Val
             return _section(evaluator, node, scope, lineage)
         if lineage.root in ("PromptTemplate", "Prompt"):
             value = _library_instance(evaluator, node, scope, lineage.root, lineage.types)
-            plain = not any(map(_makes_other, lineage.classes))
+            # A member may change what its prompts are.
+            members = (one for above in lineage.classes for one in above.definition.body)
+            plain = not any(isinstance(one, FunctionDefinition | Assign) for one in members)
             if plain or not isinstance(value, TemplateValue | PromptValue):
                 return value
             return replace(value, maybe=True)
@@ -248,11 +250,6 @@ def _decides(statement: Statement) -> bool:
     return isinstance(statement, Assign) and any(
         isinstance(target, Name) and target.id in _DERIVED for target in statement.targets
     )
-
-
-def _makes_other(value: ClassValue) -> bool:
-    """Return True if a class may change what its prompts are."""
-    return any(isinstance(one, FunctionDefinition | Assign) for one in value.definition.body)
 
 
 def _section(evaluator: Evaluator, node: Call, scope: Scope, lineage: Lineage) -> Value:

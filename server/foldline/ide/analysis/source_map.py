@@ -8,6 +8,7 @@ import textwrap
 from bisect import bisect_right
 from dataclasses import field
 from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from foldline.ide.analysis.model import SourceSpan, Span
@@ -54,8 +55,7 @@ class MappedText:
 
     def dynamic_in(self, start: int, end: int) -> bool:
         """Return True if `text[start:end]` contains a dynamic part."""
-        index = max(0, bisect_right(self.runs, start, key=_run_start) - 1)
-        for run in islice(self.runs, index, None):
+        for run in islice(self.runs, self._index_at(start), None):
             if run.start >= end:
                 return False
             if run.dynamic and start < run.start + run.length:
@@ -68,8 +68,7 @@ class MappedText:
     def _cut(self, start: int, end: int, shift: int) -> Iterator[Run]:
         if start >= end:
             return
-        index = max(0, bisect_right(self.runs, start, key=_run_start) - 1)
-        for run in self.runs[index:]:
+        for run in self.runs[self._index_at(start) :]:
             if run.start >= end:
                 return
             low, high = max(start, run.start), min(end, run.start + run.length)
@@ -123,11 +122,12 @@ class MappedText:
         run = self._run_at(offset)
         return run.anchor.file if run is not None else ""
 
+    def _index_at(self, offset: int) -> int:
+        """Return the index of the run at an offset, or else of the one before it."""
+        return max(0, bisect_right(self.runs, offset, key=attrgetter("start")) - 1)
+
     def _run_at(self, offset: int) -> Run | None:
-        if not self.runs:
-            return None
-        index = bisect_right(self.runs, offset, key=_run_start) - 1
-        return self.runs[max(0, index)]
+        return self.runs[self._index_at(offset)] if self.runs else None
 
     def offset_of(self, file: str, position: int) -> int | None:
         """Return the text offset of a source position; None if the text doesn't include it."""
@@ -213,10 +213,6 @@ PERCENT = re.compile(
     r"(?P<literal>%%)|%(?:\(\w*\))?[#0\- +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?[a-zA-Z]"
 )
 BRACES = re.compile(r"(?P<literal>\{\{|\}\})|\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
-
-
-def _run_start(run: Run) -> int:
-    return run.start
 
 
 def _merged(runs: Iterable[Run]) -> Iterator[Run]:

@@ -42,7 +42,13 @@ def declares_changes(template: TemplateValue) -> bool:
     keystroke.
     """
     params = {id(section.params): section.params for section in in_template(template)}
-    return any(isinstance(known, Dataclass) and _changes(known) for known in params.values())
+    fields = (
+        known.stability_of(field.id)
+        for known in params.values()
+        if isinstance(known, Dataclass)
+        for field in known.fields
+    )
+    return not {Stability.SESSION, Stability.REQUEST}.isdisjoint(fields)
 
 
 def block_stability(block: StaticBlock) -> BlockStability:
@@ -75,11 +81,6 @@ def _derived(section: SectionValue, computed: Stability) -> Stability:
 def _of_field(section: SectionValue, name: str) -> Stability:
     params = section.params
     return params.stability_of(name) if isinstance(params, Dataclass) else Stability.UNKNOWN
-
-
-def _changes(params: Dataclass) -> bool:
-    often = (Stability.SESSION, Stability.REQUEST)
-    return any(params.stability_of(field.id) in often for field in params.fields)
 
 
 def _computed(section: SectionValue) -> Stability:

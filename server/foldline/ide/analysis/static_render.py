@@ -539,15 +539,10 @@ class _Renderer:
         key = (own_key, id(section.params), section.opaque, id(default), name, written, indent)
         filled = self.values.get(key)
         if filled is None:
-            filled = self.values[key] = self._value(section, name, written, indent)
+            text, bound = self.param_values.shown(section, name)
+            kind = SegmentKind.PARAM if bound or text is None else SegmentKind.DEFAULT
+            filled = self.values[key] = value_segment(kind, text, name, written, indent)
         return filled
-
-    def _value(
-        self, section: SectionValue, name: str, placeholder: str, indent: str | None
-    ) -> StaticSegment:
-        text, bound = self.param_values.shown(section, name)
-        kind = SegmentKind.PARAM if bound or text is None else SegmentKind.DEFAULT
-        return value_segment(kind, text, name, placeholder, indent)
 
 
 def _static(block: Block, shown: tuple[SectionValue, Visibility]) -> StaticBlock:

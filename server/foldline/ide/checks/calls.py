@@ -68,12 +68,16 @@ def check_calls(calls: Iterable[CallSite], evaluator: Evaluator) -> Iterator[Laz
 
 
 def _check(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
-    if isinstance(call.node.func, Attribute):
-        yield from check_call(call, evaluator)
-        yield from check_method_keywords(call, evaluator)
-        yield from check_chapter_render(call, evaluator)
-        yield from check_evaluated_value(call, evaluator)
-        yield from _clone(call, evaluator)
+    func = call.node.func
+    if isinstance(func, Attribute):
+        yield from check_call(call, func, evaluator)
+        yield from check_method_keywords(call, func, evaluator)
+        if func.attr.id == "clone":
+            yield from _clone(call, func, evaluator)
+        elif func.attr.id == "evaluate":
+            yield from check_evaluated_value(call, func, evaluator)
+        elif func.attr.id in ("render", "render_body"):
+            yield from check_chapter_render(call, func, evaluator)
     yield from check_parsed(call, evaluator)
     yield from check_file(call, evaluator)
     constructor = constructor_of(call, evaluator)
@@ -97,11 +101,8 @@ def _check(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
 _WITH_TEXTS = frozenset(CLASSES[kind].__name__ for kind in TEXT_KINDS)
 
 
-def _clone(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
+def _clone(call: CallSite, func: Attribute, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
     """Check the arguments of `clone`, which are checked like those of the constructor."""
-    func = call.node.func
-    if not isinstance(func, Attribute) or func.attr.id != "clone":
-        return
     owner = evaluator.value(func.value, call.scope)
     arguments, _ = evaluator.keywords(call.node, call.scope)
     if isinstance(owner, ToolValue):
@@ -151,10 +152,11 @@ _UNREADABLE = (MissingPathError, UndecodableFileError, FileTooLargeError)
 _PARSERS = ("parse_structured_output", "parse_output")
 
 
-def check_evaluated_value(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
+def check_evaluated_value(
+    call: CallSite, func: Attribute, evaluator: Evaluator
+) -> Iterator[LazyDiagnostic]:
     """Report what an adapter of the library can't evaluate."""
-    func = call.node.func
-    if not isinstance(func, Attribute) or func.attr.id != "evaluate" or not call.node.args:
+    if not call.node.args:
         return
     prompt = _made_by(func.value, call.scope)
     adapter = evaluator.value(prompt.func, call.scope) if prompt is not None else None
@@ -163,13 +165,11 @@ def check_evaluated_value(call: CallSite, evaluator: Evaluator) -> Iterator[Lazy
     argument = call.node.args[0]
     value = evaluator.value(argument, call.scope)
     kind = certain(argument, value, call.scope)
-    wrong = kind is not None and (
-        kind.type in LITERALS or isinstance(value, SectionValue | InstanceValue)
-    )
-    if kind is not None and wrong:
-        yield LazyDiagnostic(
-            Code.INVALID_ARGUMENT, refusals.not_evaluable(kind.shown), at_node(argument)
-        )
+    if kind is None:
+        return
+    if kind.type in LITERALS or isinstance(value, SectionValue | InstanceValue):
+        message = refusals.not_evaluable(kind.shown)
+        yield LazyDiagnostic(Code.INVALID_ARGUMENT, message, at_node(argument))
 
 
 def check_parsed(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
@@ -242,11 +242,10 @@ def _assigned(target: Attribute, scope: Scope, evaluator: Evaluator) -> Iterator
         )
 
 
-def check_chapter_render(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
+def check_chapter_render(
+    call: CallSite, func: Attribute, evaluator: Evaluator
+) -> Iterator[LazyDiagnostic]:
     """Report `chapter.render()`: a chapter has no text."""
-    func = call.node.func
-    if not isinstance(func, Attribute) or func.attr.id not in ("render", "render_body"):
-        return
     method = evaluator.value(func, call.scope)
     owner = method.owner if isinstance(method, MethodValue) else None
     if not isinstance(owner, SectionValue) or owner.kind != "chapter":

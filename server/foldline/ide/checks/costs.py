@@ -133,13 +133,8 @@ def _may_cost_more(section: SectionValue) -> bool:
     items = (item.value for item in section.children.items)
     keys = sum(len(inner.key) for inner in items if isinstance(inner, SectionValue))
     folded = len(summary.text) + len(section.title) + keys + _LONGEST_NOTE
-    return _full_size(section) < _FAR * folded
-
-
-def _full_size(section: SectionValue) -> int:
-    """Return the characters of a section's text and those below it."""
     texts = (inner.text("template") for inner in below(section))
-    return sum(len(text.text) for text in texts if text is not None)
+    return sum(len(text.text) for text in texts if text is not None) < _FAR * folded
 
 
 def _costs(summarized: SummarizedBlock, counter: TokenCounter) -> tuple[int, int] | None:

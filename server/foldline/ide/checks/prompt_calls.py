@@ -50,11 +50,10 @@ from foldline.records import record
 _METHODS = frozenset({"bind", "render", "evaluate", "expand_chapters"})
 
 
-def check_call(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
+def check_call(call: CallSite, func: Attribute, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
     """Check a call of `bind`, `render`, `expand_chapters` or `evaluate` of a known prompt."""
-    func = call.node.func
-    name = func.attr.id if isinstance(func, Attribute) else ""
-    if not isinstance(func, Attribute) or name not in _METHODS:
+    name = func.attr.id
+    if name not in _METHODS:
         return
     if name == "evaluate":
         first = call.node.args[:1]
@@ -77,7 +76,7 @@ def check_call(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]
         yield from _not_instances(prompt_call)
         yield from _twice(prompt_call)
         yield from _unknown(prompt_call)
-    if name == "render" and not has_unknown_keywords(call, owner):
+    if name == "render" and not has_unknown_keywords(call, name, owner):
         yield from _missing(prompt_call, func)
 
 

@@ -150,16 +150,17 @@ def check_constructor_keywords(
         yield from _missing(call, constructor.written, accepted)
 
 
-def check_method_keywords(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
+def check_method_keywords(
+    call: CallSite, func: Attribute, evaluator: Evaluator
+) -> Iterator[LazyDiagnostic]:
     """Check the keywords of a method of a known template, prompt, section or tool."""
-    func = call.node.func
-    if not isinstance(func, Attribute) or not call.node.keywords:
+    if not call.node.keywords:
         return
     owner: Value | object = evaluator.value(func, call.scope)
     owner = owner.owner if isinstance(owner, MethodValue) else None
     name = func.attr.id
     if name == "clone":
-        yield from _clone(call, evaluator)
+        yield from _clone(call, func, evaluator)
         return
     class_name = {TemplateValue: "PromptTemplate", PromptValue: "Prompt"}.get(type(owner))
     if class_name is None or name not in ("bind", "render", "expand_chapters"):
@@ -182,10 +183,8 @@ def check_method_keywords(call: CallSite, evaluator: Evaluator) -> Iterator[Lazy
     )
 
 
-def has_unknown_keywords(call: CallSite, owner: object) -> bool:
-    """Return True if `bind` or `render` refuses a keyword of this call."""
-    func = call.node.func
-    name = func.attr.id if isinstance(func, Attribute) else ""
+def has_unknown_keywords(call: CallSite, name: str, owner: object) -> bool:
+    """Return True if `bind` or `render`, as `name` says, refuses a keyword of this call."""
     accepted = _library("Prompt" if isinstance(owner, PromptValue) else "PromptTemplate", name)
     return accepted is not None and bool(_unknown_keywords(call, accepted.keywords))
 
@@ -215,9 +214,7 @@ def _wrap(call: CallSite, keywords: Sequence[Keyword], name: str) -> Repair:
     return repair
 
 
-def _clone(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
-    func = call.node.func
-    assert isinstance(func, Attribute)
+def _clone(call: CallSite, func: Attribute, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
     owner = evaluator.value(func.value, call.scope)
     if isinstance(owner, ToolValue):
         names = (*Tool.constructor_arguments, *RUNTIME)

@@ -190,17 +190,13 @@ def _owners_at(
     texts = [text for text in text_at(analysis, offset) if text.role != ITEMS]
     if texts:
         return {text.owner: text.computed for text in texts}
-    role = _role_at(analysis.text, quoted.start)
+    # The keyword of the argument that the literal is.
+    keyword = _KEYWORD.search(analysis.text, max(0, quoted.start - _FAR), quoted.start)
+    role = keyword[1] if keyword is not None else ""
     sections = _around(analysis, offset)
     if sections:
         return {section.named_by(role): computed_by(section.kind, role) for section in sections}
     return _unfinished(analysis, quoted.start - 1, role)
-
-
-def _role_at(text: str, start: int) -> str:
-    """Return the keyword of the argument whose literal starts at an offset."""
-    keyword = _KEYWORD.search(text, max(0, start - _FAR), start)
-    return keyword[1] if keyword is not None else ""
 
 
 def _around(analysis: ModuleAnalysis, offset: int) -> list[SectionValue]:

@@ -297,10 +297,8 @@ def _files_of(
     """The files that are run to import a module: its own, and those of the packages around it."""
     parts = dotted.split(".") if dotted else []
     if level:
-        folder = importer.parent
-        for _ in range(level - 1):
-            folder = folder.parent
-        yield from _in_folder(folder, parts, files)
+        above = importer.parents
+        yield from _in_folder(above[min(level, len(above)) - 1], parts, files)
         return
     # As where the prompt runs: beside the module, in the folders above it, and in their `src`.
     for folder in importer.parents:

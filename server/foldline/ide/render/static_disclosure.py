@@ -121,9 +121,7 @@ class _Disclosure:
         refusals = Refusals()
         for key in keys:
             placed = self.places.get(key)
-            shown = (
-                () if placed is None else [visibility for _, visibility in self._down_to(placed)]
-            )
+            shown = [what for _, what in self._down_to(placed)] if placed is not None else []
             if Visibility.SUMMARY in shown:
                 continue
             if Visibility.UNKNOWN in shown or (
@@ -196,11 +194,11 @@ class _Disclosure:
                 continue
             field = kind.field(segment.field) if isinstance(kind, Dataclass) else None
             value = None if field is None else text_of_given(field, params[segment.field])
+            written = f"${{{segment.field}}}"
             # The class may make something else of it.
             if value is None or getattr(kind, "computed", True):
-                yield f"${{{segment.field}}}", False
+                yield written, False
             else:
-                written = f"${{{segment.field}}}"
                 filled = value_segment(segment.kind, value, segment.field, written, segment.indent)
                 yield filled.text, filled.known
 

@@ -143,7 +143,9 @@ def request_of(
             before = [one for at, one in tooled if at < index]
             below = [one for at, one in tooled if at > index]
             after = source.tools((*before, *folded.opened, *below))
-            told = _told(block.path)
+            instructions = build_expansion_instructions((".".join(block.path),), IN_EDITOR)
+            words = TASK_BLOCKS["_expansion_block"].text(instructions, ENGLISH)
+            told = Segment("derived", words, None)
             changed = {task: [_block(tasks[task], told)] for task in tasks}
             changed[index] = [*map(_block, folded.opened)]
             opening = Opening(
@@ -318,9 +320,3 @@ def _block(block: StaticBlock, told: Segment | None = None) -> Block:
         role=block.role.value,
         stability=stability.presence.name.lower(),
     )
-
-
-def _told(path: tuple[str, ...]) -> Segment:
-    """Return what tasks are told once a section is opened."""
-    instructions = build_expansion_instructions((".".join(path),), IN_EDITOR)
-    return Segment("derived", TASK_BLOCKS["_expansion_block"].text(instructions, ENGLISH), None)
