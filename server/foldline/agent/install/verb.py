@@ -94,7 +94,8 @@ def _configuration(client: Client, root: Path | None, options: Namespace) -> Cha
     file = next((file for file in files if os.path.lexists(file)), files[-1])
     before = read(file, root)
     try:
-        after = _changed(client, file, before or "", None if options.remove else _command(options))
+        command = [*_program(options), "mcp", *(["--trust"] if options.trust else [])]
+        after = _changed(client, file, before or "", None if options.remove else command)
     except UnparsableError as error:
         raise InstallError(
             f"{file}: {error}. The file stays as it is: mend it, and run this again"
@@ -162,11 +163,6 @@ def _changed(client: Client, file: Path, before: str, command: list[str] | None)
 def _text(values: object) -> str:
     """Return a text that is the same for the same values, `nan` too."""
     return json.dumps(values, sort_keys=True, default=repr)
-
-
-def _command(options: Namespace) -> list[str]:
-    """Return the command line that the client runs."""
-    return [*_program(options), "mcp", *(["--trust"] if options.trust else [])]
 
 
 def _program(options: Namespace) -> list[str]:

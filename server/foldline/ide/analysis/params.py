@@ -7,14 +7,7 @@ from dataclasses import Field as RuntimeField
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_type_hints
 
-from foldline.ide.analysis import syntax
-from foldline.ide.analysis.field_types import (
-    field_type,
-    hint_of,
-    is_decorated,
-    marker_of,
-    shows_name,
-)
+from foldline.ide.analysis import field_types, syntax
 from foldline.ide.analysis.memo import STEP
 from foldline.ide.analysis.operators import as_set
 from foldline.ide.analysis.scopes import BodyScope, Scope
@@ -156,7 +149,7 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
     if not evaluator.affords(STEP):
         return Dataclass(definition.name.id, definition, (), complete=False, is_dataclass=None)
     fields: dict[str, Field] = {}
-    is_dataclass: bool | None = is_decorated(evaluator, definition, scope)
+    is_dataclass: bool | None = field_types.is_decorated(evaluator, definition, scope)
     complete = is_dataclass is not None and not definition.generic
     task = False
     stability = declared_in_class(evaluator, definition, scope)
@@ -182,7 +175,7 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
             is_dataclass = True  # inherits __dataclass_fields__, though not its own fields
         elif is_dataclass is False and above.is_dataclass is None:
             is_dataclass = None
-    if model or is_decorated(evaluator, definition, scope) is not False:
+    if model or field_types.is_decorated(evaluator, definition, scope) is not False:
         declared = _fields(evaluator, definition, scope)
         fields.update({one.id: one for one in declared if not (model and one.id.startswith("_"))})
     return Dataclass(
@@ -238,7 +231,7 @@ def _field(
     value: syntax.Expression | None,
     scope: Scope,
 ) -> Field:
-    kind = field_type(evaluator, annotation, scope)
+    kind = field_types.field_type(evaluator, annotation, scope)
     declared = Field(
         name.id,
         name,
@@ -278,7 +271,7 @@ def _field(
 
 
 def _default(evaluator: Evaluator, node: syntax.Expression | None, scope: Scope) -> Value:
-    if node is None or shows_name(evaluator, node, scope):
+    if node is None or field_types.shows_name(evaluator, node, scope):
         return UNKNOWN
     if isinstance(node, syntax.Constant) and node.source == "None":
         return Nothing()
@@ -315,7 +308,7 @@ def declared_in_class(
         if isinstance(statement, syntax.Assign) and statement.value is not None:
             target = statement.targets[0] if statement.targets else None
             if isinstance(target, syntax.Name) and target.id == "__stability__":
-                marker = marker_of(evaluator.value(statement.value, scope))
+                marker = field_types.marker_of(evaluator.value(statement.value, scope))
                 return Stability.UNKNOWN if marker is None else marker
     return None
 
@@ -362,7 +355,7 @@ def field_holds_items(evaluator: Evaluator, field: Field, item: Params | None) -
     def stand_in(kind: ClassValue) -> object:
         return _Item if _may_be(evaluator, kind, item, 0) else Unresolved
 
-    hint, _ = hint_of(evaluator, *field.hint, stand_in, unknown=object)
+    hint, _ = field_types.hint_of(evaluator, *field.hint, stand_in, unknown=object)
     return may_hold(hint, _Item)
 
 

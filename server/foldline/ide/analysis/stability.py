@@ -58,14 +58,9 @@ def block_stability(block: StaticBlock) -> BlockStability:
     segments = stability_of_segments(
         block.segments, lambda name: _of_field(section, name), _derived(section, computed)
     )
-    return BlockStability(_presence(section, computed), segments)
-
-
-def _presence(section: SectionValue, computed: Stability) -> Stability:
-    if section.opaque:
-        return Stability.UNKNOWN
     varies = section.gated or section.visibility is Visibility.UNKNOWN
-    return computed if varies else Stability.CONSTANT
+    presence = computed if varies else Stability.CONSTANT
+    return BlockStability(Stability.UNKNOWN if section.opaque else presence, segments)
 
 
 def _derived(section: SectionValue, computed: Stability) -> Stability:

@@ -21,6 +21,7 @@ from foldline.ide.analysis.values import (
     Text,
     ToolValue,
 )
+from foldline.ide.checks import signatures
 from foldline.ide.checks.argument_values import (
     check_argument_values,
     check_chosen_summary,
@@ -36,13 +37,6 @@ from foldline.ide.checks.diagnostic import (
     replacement,
 )
 from foldline.ide.checks.prompt_calls import check_call
-from foldline.ide.checks.signatures import (
-    Constructor,
-    check_constructor_keywords,
-    check_method_keywords,
-    constructor_of,
-    is_library_section,
-)
 from foldline.ide.checks.type_arguments import check_type_arguments
 from foldline.prompts import refusals
 from foldline.prompts.adapters.providers import SDK_ADAPTERS
@@ -71,7 +65,7 @@ def _check(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
     func = call.node.func
     if isinstance(func, Attribute):
         yield from check_call(call, func, evaluator)
-        yield from check_method_keywords(call, func, evaluator)
+        yield from signatures.check_method_keywords(call, func, evaluator)
         if func.attr.id == "clone":
             yield from _clone(call, func, evaluator)
         elif func.attr.id == "evaluate":
@@ -80,11 +74,11 @@ def _check(call: CallSite, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
             yield from check_chapter_render(call, func, evaluator)
     yield from check_parsed(call, evaluator)
     yield from check_file(call, evaluator)
-    constructor = constructor_of(call, evaluator)
+    constructor = signatures.constructor_of(call, evaluator)
     if constructor is None:
         return
     yield from check_type_arguments(call, constructor, evaluator)
-    yield from check_constructor_keywords(call, constructor)
+    yield from signatures.check_constructor_keywords(call, constructor)
     arguments, opaque = evaluator.keywords(call.node, call.scope)
     if constructor.name == "Prompt" and call.node.args:
         arguments["template"] = evaluator.argument(call.node.args[0], call.scope)
@@ -106,11 +100,11 @@ def _clone(call: CallSite, func: Attribute, evaluator: Evaluator) -> Iterator[La
     owner = evaluator.value(func.value, call.scope)
     arguments, _ = evaluator.keywords(call.node, call.scope)
     if isinstance(owner, ToolValue):
-        tool = Constructor("Tool", "clone", None, own=True)
+        tool = signatures.Constructor("Tool", "clone", None, own=True)
         yield from check_argument_values(call, tool, arguments, evaluator)
         yield from check_tool(arguments, call.scope)
-    elif isinstance(owner, SectionValue) and is_library_section(owner, evaluator):
-        section = Constructor(CLASSES[owner.kind].__name__, "clone", None, own=True)
+    elif isinstance(owner, SectionValue) and signatures.is_library_section(owner, evaluator):
+        section = signatures.Constructor(CLASSES[owner.kind].__name__, "clone", None, own=True)
         yield from check_argument_values(call, section, arguments, evaluator)
 
 
@@ -232,7 +226,7 @@ def check_assignments(
 
 def _assigned(target: Attribute, scope: Scope, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
     owner = evaluator.value(target.value, scope)
-    if not isinstance(owner, SectionValue) or not is_library_section(owner, evaluator):
+    if not isinstance(owner, SectionValue) or not signatures.is_library_section(owner, evaluator):
         return
     name = target.attr.id
     if name in CLASSES[owner.kind].constructor_arguments:
@@ -250,7 +244,7 @@ def check_chapter_render(
     owner = method.owner if isinstance(method, MethodValue) else None
     if not isinstance(owner, SectionValue) or owner.kind != "chapter":
         return
-    if is_library_section(owner, evaluator):
+    if signatures.is_library_section(owner, evaluator):
         about = f"Chapter {owner.key!r}" if owner.key else "A chapter"
         message = f"{about} {refusals.NO_CHAPTER_TEXT}"
         yield LazyDiagnostic(Code.CHAPTER_WITHOUT_TEXT, message, at_node(func.attr))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from foldline.ide.analysis.model import SourceSpan, Visibility
+from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
 from foldline.ide.analysis.placeholders import shown, texts_of
 from foldline.ide.analysis.section_tree import below, in_template, span_of
 from foldline.ide.analysis.stability import declares_changes, static_plan
@@ -17,15 +18,10 @@ from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import Change, Fix, LazyDiagnostic, at_argument, at_node
 from foldline.ide.checks.sections import check_summary_size
 from foldline.ide.cost_texts import named
+from foldline.ide.token_counter import TokenCounter
 from foldline.prompts import SegmentKind, Stability
+from foldline.prompts.cache.cache_plan import CachePlan, MisplacedValue
 from foldline.prompts.cache.tokens import estimated_tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
-    from foldline.ide.token_counter import TokenCounter
-    from foldline.prompts.cache.cache_plan import CachePlan, MisplacedValue
 
 
 def check_costs(

@@ -23,14 +23,7 @@ from foldline.ide.analysis.values import (
     SectionValue,
     Specialised,
 )
-from foldline.ide.features.keys import (
-    KEY_CHARACTERS,
-    KeyKind,
-    key_context,
-    sections_at,
-    templates_of,
-    text_at,
-)
+from foldline.ide.features import keys
 from foldline.prompts import Form
 from foldline.prompts.forms import forms
 from foldline.records import record
@@ -41,7 +34,6 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.instances import Lineage
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.analysis.values import Field, Nothing, Unknown, Value
-    from foldline.ide.features.keys import KeyContext
 
     Owner = Dataclass | Nothing | Unknown
 
@@ -92,7 +84,7 @@ def completions(analysis: ModuleAnalysis, offset: int) -> tuple[Completion, ...]
     items = _ITEMS.search(line)
     if items is not None:
         return tuple(_items(analysis, offset, items))
-    context = key_context(text, offset)
+    context = keys.key_context(text, offset)
     if context is not None:
         return tuple(_keys(analysis, offset, context))
     typed = typed_form(text, offset)
@@ -159,7 +151,7 @@ def _proposed(kinds: Iterable[Owner], place: SourceSpan) -> Iterator[Completion]
 def _items(analysis: ModuleAnalysis, offset: int, items: re.Match[str]) -> Iterator[Completion]:
     """Propose the fields that a list may show, for the argument `items`."""
     evaluator = analysis.evaluator
-    sections = sections_at(analysis, offset)
+    sections = keys.sections_at(analysis, offset)
     lists: list[tuple[Owner, Owner | None]] = [
         (section.params, section.item) for section in sections if section.item is not None
     ]
@@ -187,7 +179,7 @@ def _owners_at(
     analysis: ModuleAnalysis, offset: int, quoted: Quoted
 ) -> dict[Owner, tuple[str, ...]]:
     """Return the dataclasses that the text around an offset shows, with the names it computes."""
-    texts = [text for text in text_at(analysis, offset) if text.role != ITEMS]
+    texts = [text for text in keys.text_at(analysis, offset) if text.role != ITEMS]
     if texts:
         return {text.owner: text.computed for text in texts}
     # The keyword of the argument that the literal is.
@@ -201,7 +193,9 @@ def _owners_at(
 
 def _around(analysis: ModuleAnalysis, offset: int) -> list[SectionValue]:
     """Return the sections whose unfinished text may contain the offset."""
-    sections = [section for section in sections_at(analysis, offset) if section.kind != "chapter"]
+    sections = [
+        section for section in keys.sections_at(analysis, offset) if section.kind != "chapter"
+    ]
     if _is_in_broken(analysis, offset):
         return sections
     # A finished call tells its templates from its other arguments.
@@ -277,11 +271,11 @@ def _named(analysis: ModuleAnalysis, dotted: str) -> Value:
     return value
 
 
-def _keys(analysis: ModuleAnalysis, offset: int, context: KeyContext) -> Iterator[Completion]:
-    word = _word(analysis, offset, context.typed, rf"[{KEY_CHARACTERS}]*")
+def _keys(analysis: ModuleAnalysis, offset: int, context: keys.KeyContext) -> Iterator[Completion]:
+    word = _word(analysis, offset, context.typed, rf"[{keys.KEY_CHARACTERS}]*")
     seen: set[str] = set()
     # The call around a key being typed seldom parses, so the keys of all templates are offered.
-    for template in templates_of(analysis, None):
+    for template in keys.templates_of(analysis, None):
         for candidate in sections_with_paths(template):
             label = _label(candidate.path, candidate.section, context)
             if label is None or label in seen:
@@ -303,13 +297,13 @@ def _keys(analysis: ModuleAnalysis, offset: int, context: KeyContext) -> Iterato
             )
 
 
-def _label(path: tuple[str, ...], section: SectionValue, context: KeyContext) -> str | None:
+def _label(path: tuple[str, ...], section: SectionValue, context: keys.KeyContext) -> str | None:
     chapter = section.kind == "chapter"
-    if context.kind is KeyKind.CHAPTER:
+    if context.kind is keys.KeyKind.CHAPTER:
         return section.key if chapter else None
     if chapter or not section.key:
         return None
-    if context.kind in (KeyKind.DOTTED, KeyKind.EXACT):
+    if context.kind in (keys.KeyKind.DOTTED, keys.KeyKind.EXACT):
         return ".".join(path)
     return section.key if path[:-1] == context.before else None
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from foldline.ide.analysis.model import SourceSpan, Span, StaticSection, Visibility
+from foldline.ide.analysis.module_analysis import ModuleAnalysis
 from foldline.ide.analysis.section_tree import described, is_gone, span_of
 from foldline.records import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from foldline.ide.analysis.module_analysis import ModuleAnalysis
 
 
 class SymbolKind(StrEnum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 from foldline.ide import cost_texts
 from foldline.ide.render.render import Block, Kept, Render
@@ -161,12 +162,15 @@ def _listed(names: Sequence[str]) -> str:
     return f"{named} and {more} more" if more > 0 else named
 
 
+_look = attrgetter("text", "visibility", "enabled")
+
+
 def _sections(before: Side, after: Side) -> Iterator[SectionChange]:
     old = {block.id: block for block in before.blocks}
     new = {block.id: block for block in after.blocks}
     for id_ in dict.fromkeys((*new, *old)):
         was, now = old.get(id_), new.get(id_)
-        if was is not None and now is not None and _same(was, now):
+        if was is not None and now is not None and _look(was) == _look(now):
             continue
         shown = now or was
         assert shown is not None
@@ -179,10 +183,6 @@ def _sections(before: Side, after: Side) -> Iterator[SectionChange]:
             (now.own_tokens if now else 0) - (was.own_tokens if was else 0),
             _unified(was.text if was else "", now.text if now else "", before.label, after.label),
         )
-
-
-def _same(was: Block, now: Block) -> bool:
-    return (was.text, was.visibility, was.enabled) == (now.text, now.visibility, now.enabled)
 
 
 def _change(was: object, now: object) -> str:

@@ -1,6 +1,7 @@
 """Carries out one request: imports the prompt's module and performs the action."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TypedDict
 
@@ -107,16 +108,11 @@ def run(request: Request) -> bytes:
 
         # All our modules are imported by now, and the user's code must not find this folder.
         sys.path[:] = [folder for folder in sys.path if folder != str(Path(__file__).parent)]
+        is_users = partial(_foldline_failures.is_users, request=request)
         effects = _foldline_effects.watch(
-            lambda file: _foldline_failures.is_users(file, request),
-            ours=request["pycache"],
-            deny_network=request.get("network") == "deny",
+            is_users, ours=request["pycache"], deny_network=request.get("network") == "deny"
         )
-        _foldline_modules.install(
-            request["overlays"],
-            request["pycache"],
-            lambda file: _foldline_failures.is_users(file, request),
-        )
+        _foldline_modules.install(request["overlays"], request["pycache"], is_users)
         root = Path(request["root"])
         reads = _foldline_effects.watch_reads(str(root)) if request.get("compared") else set()
         module = _foldline_modules.import_file(Path(request["file"]), root)
@@ -125,7 +121,7 @@ def run(request: Request) -> bytes:
         answer = _foldline_actions.perform(module, request)
         if request.get("compared"):
             files = reads | _foldline_modules.loaded_files(str(root))
-            answer["reads"] = [file for file in files if _foldline_failures.is_users(file, request)]
+            answer["reads"] = [*filter(is_users, files)]
         blocks = answer.pop("blocks", None)
         records = blocks if isinstance(blocks, list) else []
         whole_answer = {**answer, "effects": list(effects), "interpreter": identity}
