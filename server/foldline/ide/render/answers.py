@@ -65,16 +65,17 @@ class AnswerReader:
     def _blocks(self, file: Path, records: Iterable[bytes]) -> tuple[Block, ...]:
         with self._lock:
             blocks_before = self._known.get(file, {})
-        blocks = [
-            (record, blocks_before.get(record) or structure(_object(record), Block))
-            for record in records
-        ]
+        blocks = [(record, blocks_before.get(record) or _block(record)) for record in records]
         with self._lock:
             self._known[file] = dict(blocks)
             self._known.move_to_end(file)
             if len(self._known) > MAX_KEPT:
                 self._known.popitem(last=False)
         return tuple(block for _, block in blocks)
+
+
+def _block(record: bytes) -> Block:
+    return structure(_object(record), Block)
 
 
 def _object(text: bytes) -> dict[str, Any]:
