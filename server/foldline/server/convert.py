@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar, overload
 
-from lsprotocol.types import Position, PositionEncodingKind, Range
+from lsprotocol import types
 
 from foldline.backends.base.units import from_units, units
 from foldline.records import record
@@ -33,14 +33,16 @@ class LineIndex:
     """
 
     text: str
-    encoding: PositionEncodingKind | str
+    encoding: types.PositionEncodingKind | str
 
     @classmethod
     def of(
-        cls, text: str, encoding: PositionEncodingKind | str | None = PositionEncodingKind.Utf16
+        cls,
+        text: str,
+        encoding: types.PositionEncodingKind | str | None = types.PositionEncodingKind.Utf16,
     ) -> "LineIndex":
         """The index of `text` for a client that counts in units of `encoding`, or UTF-16."""
-        return cls(text, encoding or PositionEncodingKind.Utf16)
+        return cls(text, encoding or types.PositionEncodingKind.Utf16)
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
@@ -51,22 +53,22 @@ class LineIndex:
         *lines, _ = self.text.split("\n")
         return tuple(accumulate((len(line) + 1 for line in lines), initial=0))
 
-    def position(self, offset: int) -> Position:
+    def position(self, offset: int) -> types.Position:
         """The position of `offset`; offsets outside the text are moved to its nearer end."""
         offset = max(0, min(offset, len(self.text)))
         if not offset:
             # All that is said of a text that isn't read: its lines aren't looked for.
-            return Position(0, 0)
+            return types.Position(0, 0)
         line = bisect_right(self.starts, offset) - 1
         start = self.starts[line]
         if self.text.isascii():
-            return Position(line, offset - start)
-        return Position(line, units(self.text[start:offset], self.encoding))
+            return types.Position(line, offset - start)
+        return types.Position(line, units(self.text[start:offset], self.encoding))
 
-    def range(self, start: int, end: int) -> Range:
-        return Range(self.position(start), self.position(end))
+    def range(self, start: int, end: int) -> types.Range:
+        return types.Range(self.position(start), self.position(end))
 
-    def offset(self, position: Position) -> int:
+    def offset(self, position: types.Position) -> int:
         """The offset of `position`.
 
         A column past the end of its line means the end of the line, and a line past the end of the
@@ -74,7 +76,7 @@ class LineIndex:
         """
         return offset_at(self.text, self.starts, position, self.encoding)
 
-    def line(self, line: int) -> Range:
+    def line(self, line: int) -> types.Range:
         """The range of a line's text without the blanks around it; lines count from 0."""
         line = min(line, len(self.starts) - 1)
         start, end = self.starts[line], _line_end(self.text, self.starts, line)
@@ -84,7 +86,7 @@ class LineIndex:
     def line_and_column(self, line: int, character: int) -> tuple[int, int]:
         """An LSP position as `foldline.backends` counts: from 1, columns in code points."""
         line = min(line, len(self.starts) - 1)
-        return line + 1, self.offset(Position(line, character)) - self.starts[line] + 1
+        return line + 1, self.offset(types.Position(line, character)) - self.starts[line] + 1
 
 
 class LineStarts(Sequence[int]):
@@ -162,7 +164,10 @@ class LineStarts(Sequence[int]):
 
 
 def offset_at(
-    text: str, starts: Sequence[int], position: Position, encoding: PositionEncodingKind | str
+    text: str,
+    starts: Sequence[int],
+    position: types.Position,
+    encoding: types.PositionEncodingKind | str,
 ) -> int:
     """The offset of `position` in a text whose lines start at `starts`; see `LineIndex.offset`."""
     if position.line >= len(starts):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lsprotocol.types import ErrorCodes, LSPErrorCodes
+from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from foldline.backends.errors import LONGEST_MESSAGE, BackendError, cut
@@ -24,7 +24,7 @@ def request_failure(error: IdeError | BackendError) -> JsonRpcException:
     if isinstance(file := data.get("file"), str):
         data["uri"] = uri_of(Path(file))
     invalid = isinstance(error, ArgumentsError)
-    code = ErrorCodes.InvalidParams if invalid else LSPErrorCodes.RequestFailed
+    code = types.ErrorCodes.InvalidParams if invalid else types.LSPErrorCodes.RequestFailed
     return JsonRpcException(cut(str(error), LONGEST_MESSAGE), code.value, data)
 
 

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from lsprotocol.types import WorkDoneProgressBegin, WorkDoneProgressEnd, WorkDoneProgressReport
+from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class _Shown:
         except JsonRpcException:
             return  # The client refuses progress.
         title = f"foldline: indexing {self._name}"
-        progress.begin(token, WorkDoneProgressBegin(title, percentage=0))
+        progress.begin(token, types.WorkDoneProgressBegin(title, percentage=0))
         while True:
             await self._changed.wait()
             self._changed.clear()
@@ -95,6 +95,8 @@ class _Shown:
             if done >= total:
                 break
             percentage = 100 * done // total
-            progress.report(token, WorkDoneProgressReport(message=message, percentage=percentage))
-        progress.end(token, WorkDoneProgressEnd(message=message))
+            progress.report(
+                token, types.WorkDoneProgressReport(message=message, percentage=percentage)
+            )
+        progress.end(token, types.WorkDoneProgressEnd(message=message))
         progress.tokens.pop(token, None)

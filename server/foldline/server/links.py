@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from lsprotocol.types import Position, Range
+from lsprotocol import types
 
 from foldline.backends.base.waiting import LONG, in_thread
 from foldline.ide.plugins import Link, Plugin, Target, plugins
@@ -21,11 +21,13 @@ class ResolvedLink(NamedTuple):
     """A text by its range in the document, and the one thing that it means."""
 
     folder: Folder
-    range: Range
+    range: types.Range
     target: Target
 
 
-async def links_in(ls: FoldlineServer, uri: str, at: Position | None = None) -> list[ResolvedLink]:
+async def links_in(
+    ls: FoldlineServer, uri: str, at: types.Position | None = None
+) -> list[ResolvedLink]:
     """Return the links of a document, or those at a position.
 
     What means nothing, or several things, is left out. A document that isn't a file has none: links
@@ -34,7 +36,7 @@ async def links_in(ls: FoldlineServer, uri: str, at: Position | None = None) -> 
     if local_path(uri) is None:
         return []
 
-    def query(snapshot: LspSnapshot) -> tuple[Folder, list[tuple[Range, Link]]]:
+    def query(snapshot: LspSnapshot) -> tuple[Folder, list[tuple[types.Range, Link]]]:
         answers = plugins().ask(Plugin.links, snapshot)
         links = [(snapshot.range(link.place), link) for link in chain.from_iterable(answers)]
         wanted = [one for one in links if at is None or one[0].start <= at <= one[0].end]

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import Diagnostic, DiagnosticSeverity, Position, Range
+from lsprotocol import types
 
 from foldline import server
 from foldline.ide import checks
@@ -87,13 +87,13 @@ def problems_in(stale: Stale | None, blocks: Iterable[Block]) -> Iterator[Proble
 
 async def problem_diagnostics(
     ls: FoldlineServer, uri: str, problems: tuple[Problem, ...]
-) -> list[Diagnostic]:
+) -> list[types.Diagnostic]:
     """The problems of one document, as the client takes them.
 
     Without those of a line, or a call that begins there, in which the checks have found an error.
     """
 
-    def query(snapshot: LspSnapshot) -> list[Range | None]:
+    def query(snapshot: LspSnapshot) -> list[types.Range | None]:
         from foldline.ide.analysis.section_tree import span_of
 
         analysis = snapshot.analysis
@@ -109,18 +109,21 @@ async def problem_diagnostics(
         lines = (problem.line - 1 for problem in problems)
         return [None if line in wrong else snapshot.index.line(line) for line in lines]
 
-    ranges: list[Range | None] | None = None
+    ranges: list[types.Range | None] | None = None
     # Where no folder of the workspace holds it, its text is not ours to read.
     with suppress(PathRefused):
         ranges = await with_snapshot(ls, uri, query)
     if ranges is None:
-        ranges = [Range(Position(item.line - 1, 0), Position(item.line, 0)) for item in problems]
+        ranges = [
+            types.Range(types.Position(item.line - 1, 0), types.Position(item.line, 0))
+            for item in problems
+        ]
     return [
-        Diagnostic(
+        types.Diagnostic(
             range=shown,
             # Without its place, at which an editor shows it.
             message=problem.message.removeprefix(f"{Path(problem.file).name}:{problem.line}: "),
-            severity=DiagnosticSeverity.Error,
+            severity=types.DiagnosticSeverity.Error,
             code=problem.kind,
             source=SOURCE,
         )

@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import Position, Range, ShowDocumentParams
+from lsprotocol import types
 from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
 
@@ -125,10 +125,10 @@ class FoldlineServer(LanguageServer):
         return self._show if shows is not None and shows.support else None
 
     def _show(self, place: render.Location) -> None:
-        start = Position(place.range.start.line, place.range.start.character)
-        selection = Range(start, start)
+        start = types.Position(place.range.start.line, place.range.start.character)
+        selection = types.Range(start, start)
         self.window_show_document(
-            ShowDocumentParams(place.uri, take_focus=True, selection=selection)
+            types.ShowDocumentParams(place.uri, take_focus=True, selection=selection)
         )
 
     def _preview_updated(self, state: PreviewState | None) -> None:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol.types import MessageType, ShowDocumentParams, ShowMessageParams
+from lsprotocol import types
 
 from foldline.backends.base.caches import private_folder
 from foldline.backends.base.waiting import in_thread
@@ -107,6 +107,8 @@ def _open(ls: FoldlineServer, path: Path) -> None:
     window = ls.client_capabilities.window
     if window is not None and window.show_document is not None and window.show_document.support:
         # Its answer is not waited for: it may come only after that of the command.
-        ls.window_show_document(ShowDocumentParams(uri=uri_of(path), take_focus=True))
+        ls.window_show_document(types.ShowDocumentParams(uri=uri_of(path), take_focus=True))
     else:
-        ls.window_show_message(ShowMessageParams(MessageType.Info, f"foldline: see {path}"))
+        ls.window_show_message(
+            types.ShowMessageParams(types.MessageType.Info, f"foldline: see {path}")
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import CODE_LENS_RESOLVE, CodeLens, Command
+from lsprotocol import types
 
 from foldline.ide import features
 from foldline.ide.structuring import structure
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
     from foldline.server.snapshots import LspSnapshot
 
-METHOD = CODE_LENS_RESOLVE
+METHOD = types.CODE_LENS_RESOLVE
 OPTIONS = None
 
 # The client's commands, which show the preview; the server's only compute it.
@@ -33,7 +33,7 @@ class Target:
     section_key: str | None = None
 
 
-async def handle(ls: FoldlineServer, params: CodeLens) -> CodeLens:
+async def handle(ls: FoldlineServer, params: types.CodeLens) -> types.CodeLens:
     if params.command is not None:
         # That of an instruction file has its title from the start.
         return params
@@ -43,10 +43,10 @@ async def handle(ls: FoldlineServer, params: CodeLens) -> CodeLens:
         return features.title(snapshot.analysis, snapshot.counter, target.name, target.section_key)
 
     shown = await with_snapshot(ls, target.uri, query)
-    return CodeLens(params.range, command_of(target, shown), params.data)
+    return types.CodeLens(params.range, command_of(target, shown), params.data)
 
 
-def command_of(target: Target, shown: LensTitle | None) -> Command:
+def command_of(target: Target, shown: LensTitle | None) -> types.Command:
     """Return what a click on a lens does."""
     arguments: dict[str, object] = {"uri": target.uri, "name": target.name}
     title, command = "Preview", CLIENT_PREVIEW
@@ -54,5 +54,5 @@ def command_of(target: Target, shown: LensTitle | None) -> Command:
         arguments["section_keys"] = [target.section_key]
         title, command = "Open", CLIENT_OPEN_SECTION
     if shown is None:
-        return Command(title, command, arguments=[arguments])
-    return Command(shown.text, command, tooltip=shown.tooltip or None, arguments=[arguments])
+        return types.Command(title, command, arguments=[arguments])
+    return types.Command(shown.text, command, tooltip=shown.tooltip or None, arguments=[arguments])

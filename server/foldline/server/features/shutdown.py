@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsprotocol.types import SHUTDOWN
+from lsprotocol import types
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
 
-METHOD = SHUTDOWN
+METHOD = types.SHUTDOWN
 OPTIONS = None
 
 
