@@ -6,7 +6,7 @@ import asyncio
 import logging
 import sys
 import threading
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, cast
 
 from foldline.backends.base.headers import LONGEST_LINE, Header
@@ -117,10 +117,8 @@ def _end_soon(status: Callable[[], int]) -> None:
 
 def serve_tcp(create_server: Callable[[], FoldlineServer], host: str, port: int) -> int:
     """Serve any number of clients over TCP, each with a server of its own, until interrupted."""
-    try:
+    with suppress(KeyboardInterrupt):
         asyncio.run(_listen(create_server, host, port))
-    except KeyboardInterrupt:
-        return 0
     return 0
 
 

@@ -273,7 +273,9 @@ class Targets:
         defined = self._defined
         if defined and defined.isdisjoint((word, *owner[-1:])):
             return ()
-        every = [one for one in self._defining(mention.dotted) if _last(one) == word]
+        every = [
+            one for one in self._defining(mention.dotted) if one.name.rpartition(".")[2] == word
+        ]
         if not owner:
             # A member alone is named by many words, and so is a function such as `New`.
             plain = word.istitle() and not mention.called
@@ -335,10 +337,6 @@ def defines(path: str, names: Collection[str], mention: Mention) -> bool:
 def is_of_tests(path: str) -> bool:
     """Return whether a file is of tests or examples: its names mean something only there."""
     return bool(_TESTS.search(path))
-
-
-def _last(one: Found) -> str:
-    return one.name.rpartition(".")[2]
 
 
 def _glob(paths: Sequence[str]) -> Target:
