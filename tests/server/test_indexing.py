@@ -13,7 +13,6 @@ from foldline.server import indexing
 from foldline.server.app import create_server
 from foldline.server.indexing import index_progress
 
-from . import conftest
 from .conftest import Connect
 
 SECONDS = 60.0
@@ -95,17 +94,14 @@ async def test_a_client_that_refuses_sees_none(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.real
-async def test_a_real_building_tells_the_client(
-    connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_real_building_tells_the_client(connect: Connect, tmp_path: Path) -> None:
     at_once = (
         "import sys; from foldline.server import indexing; indexing.SHOWN_AFTER_SECONDS = 0; "
         "from foldline.agent.cli import main; sys.exit(main(['serve', '--stdio']))"
     )
-    monkeypatch.setattr(conftest, "SERVE", (sys.executable, "-c", at_once))
     for number in range(3):
         (tmp_path / f"m{number}.py").write_text(f"name_{number} = 1\n", encoding="utf-8")
-    editor = await connect(tmp_path)
+    editor = await connect(tmp_path, serve=(sys.executable, "-c", at_once))
     await editor.command("code.findReferences", name="name_1", seconds=0)
     # They hold the values, whatever their type says.
     reports = cast("dict[object, list[object]]", editor.client.progress_reports)
