@@ -317,8 +317,8 @@ def test_tcp_serves_each_client_by_itself_on_the_loopback() -> None:
 def is_alive(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
-    except FileNotFoundError:
-        return False
+    except (FileNotFoundError, ProcessLookupError):
+        return False  # It may leave between the opening and the reading.
     return state != b"Z"
 
 

@@ -88,10 +88,11 @@ class PoolParsing(Parsing):
         """The result of a task in a worker; None where workers die of the source."""
         key = source.digest()
         for _ in range(0 if key in self._deadly else attempts):
+            pool = self._started()
             try:
-                result: Made = self._started().submit(_workers().alone, task, source).result()
+                result: Made = pool.submit(_workers().alone, task, source).result()
             except BrokenExecutor:
-                self._forget()
+                self._forget(pool)
             else:
                 return result
         self._remember(key)
@@ -118,15 +119,14 @@ class PoolParsing(Parsing):
             for source in chain.from_iterable(batches):
                 yield from find(source, name, guarded=True)
             return
-        done = 0
+        done, pool = 0, self._started()
         try:
-            pool = self._started()
             waiting = [pool.submit(_workers().references_in_all, batch, name) for batch in batches]
             for future in waiting:
                 yield from future.result()
                 done += 1
         except BrokenExecutor:
-            self._forget()
+            self._forget(pool)
             for batch in batches[done:]:
                 yield from batch
 
@@ -154,10 +154,11 @@ class PoolParsing(Parsing):
                 self._pool = _workers().start(self._workers)
             return self._pool
 
-    def _forget(self) -> None:
+    def _forget(self, pool: ProcessPoolExecutor) -> None:
         logger.info("a parsing worker died; parsing goes on in a new one")
         with self._lock:
-            self._pool = None
+            if self._pool is pool:  # Another thread may have started the next.
+                self._pool = None
 
 
 def _uses(source: Parsed, name: str) -> list[Reference | Refused]:

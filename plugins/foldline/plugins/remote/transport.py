@@ -17,7 +17,6 @@ from urllib.parse import urlsplit
 
 from foldline.agent.mcp.stdio import Options
 from foldline.agent.refusals import Refused
-from foldline.agent.verbs import prepare_server
 from foldline.backends.errors import BackendError
 from foldline.backends.files.reader import read_text
 from foldline.records import record
@@ -116,7 +115,6 @@ def serve(options: Namespace) -> bool:
                 raise Refused(f"--{name} needs --http")
         return False
     http = read_http_options(options)
-    prepare_server(options.log_level)
     from foldline.plugins.remote.serving import serve_http
 
     serve_http(Options(roots=tuple(root.resolve() for root in options.root), remote=True), http)
