@@ -14,13 +14,11 @@ import time
 import weakref
 import zlib
 from array import array
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SCHEMA_VERSION = 10
 """Raise it with a change to the tables, or to the words or terms of a content."""

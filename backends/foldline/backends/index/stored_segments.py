@@ -10,14 +10,12 @@ from __future__ import annotations
 import sqlite3
 import threading
 import weakref
+from collections.abc import Collection
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from foldline.backends.index.database import Database, checksum
 from foldline.backends.index.segments import Segment, Spelling, Terms, derived, numbers_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 # Parts of keys whose slots are kept.
 _MOST_PARTS = 32
