@@ -108,8 +108,7 @@ class PromptOptions:
         inlay_hints: Show the numbers and token counts of sections.
         instructions: More files that instruct agents, besides those that clients load by
             themselves, in the syntax of `.gitignore`; `!` takes files out.
-        severity: Severities by diagnostic code that differ from the defaults. Codes of others'
-            plugins are taken where one is installed, which isn't loaded for that.
+        severity: Severities by diagnostic code that differ from the defaults; plugins' codes, too.
     """
 
     tokens: Encoding = "o200k"
