@@ -14,13 +14,13 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from foldline.backends.models import NamedIn
 from foldline.ide.analysis.model import SourceSpan, Span
-from foldline.ide.checks.codes import Code, Severity
+from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import Change, Diagnostic, Fix, Related
-from foldline.ide.features.completion import Completion, CompletionKind
+from foldline.ide.features.completion import Completion
 from foldline.ide.features.hover import Hover
 from foldline.ide.plugins import TAKEN, Action, Link, Plugin, Target
 from foldline.ide.sources.source import PromptSource
@@ -39,34 +39,17 @@ ITEMS = {
     "named": NamedIn,
 }
 """The items of the answers to the hooks that answer several."""
-# The fields' types; a tuple has any number of its one kind.
-_PLACE = (Span, SourceSpan)
-_SHAPES: dict[type, dict[str, Any]] = {
-    Span: {"start": int, "end": int},
-    SourceSpan: {"file": str, "start": int, "end": int},
-    Change: {"place": SourceSpan, "text": str},
-    Fix: {"title": str, "changes": [Change], "preferred": bool},
-    Related: {"place": SourceSpan, "message": str},
-    Diagnostic: {
-        "code": str,
-        "severity": Severity,
-        "message": str,
-        "place": SourceSpan,
-        "fixes": [Fix],
-        "related": [Related],
-        "unnecessary": bool,
-    },
-    Hover: {"markdown": str, "place": _PLACE},
-    Link: {"place": _PLACE},
-    NamedIn: {"path": str, "line": int, "section": str},
-    Target: {"path": str, "line": int, "about": str},
-    Action: {"title": str, "changes": [Change], "command": str, "fix": bool, "field": str},
-    Completion: {
-        "kind": CompletionKind,
-        "place": _PLACE,
-        **dict.fromkeys(("label", "text", "detail", "documentation", "filter_text", "sort"), str),
-    },
+# The types of the fields, but of those that are judged where they're used. The classes' own modules
+# import some of the names for types alone.
+_FIELDS: dict[type, dict[str, Any]] = {
+    kind: {
+        name: hint
+        for name, hint in get_type_hints(kind, localns=globals()).items()
+        if name not in ("arguments", "resolve")
+    }
+    for kind in {*ITEMS.values(), Hover, Target, Change, Fix, Related, Span, SourceSpan}
 }
+_PLACE = (Span, SourceSpan)
 _NAME = re.compile(r"\w[\w./:-]*")
 
 
@@ -118,15 +101,15 @@ def judged(hook: str, answer: Any, codes: Mapping[str, str], document: Snapshot 
 
 def _fit(value: Any, kind: Any, document: Snapshot | None = None) -> Any:
     """Return a value that is of the kind, and its parts of theirs."""
-    if isinstance(kind, list):
+    if get_origin(kind) is tuple:
         for item in _fit(value, tuple):
-            _fit(item, kind[0], document)
+            _fit(item, get_args(kind)[0], document)
         return value
-    kinds = kind if isinstance(kind, tuple) else (kind,)
+    kinds = get_args(kind) or (kind,)
     if type(value) not in kinds:
         # Methods of a subclass would be others' code.
         raise TypeError(f"{type(value).__name__} stands where {kinds[-1].__name__} should")
-    for name, inner in _SHAPES.get(type(value), {}).items():
+    for name, inner in _FIELDS.get(type(value), {}).items():
         _fit(getattr(value, name), inner, document)
     if type(value) is str:
         value.encode()  # Half a character can't be sent.
