@@ -119,9 +119,10 @@ def test_an_install_has_its_plugins_which_need_no_extra_to_be_asked(base: Path) 
     declared = configuration["project"]["entry-points"]["foldline.plugins"]
     assert set(declared) == {folder.parent.name for folder in PLUGINS.glob("*/plugin.py")}
     program = (
-        "from foldline.ide.plugins import installed, plugins\n"
-        "entries = {one.name: f'{one.module}:{one.kind}' for one in installed()}\n"
-        f"assert entries == {declared}, entries\n"
+        "from foldline.ide.entry_points import entries\n"
+        "from foldline.ide.plugins import plugins\n"
+        "installed = {one.name: one.value for one in entries()}\n"
+        f"assert installed == {declared}, installed\n"
         "verbs = {part.name for part in plugins().parts(lambda plugin: plugin.verbs)}\n"
         "assert {'adopt', 'fold', 'runs', 'stack'} <= verbs, verbs\n"
         "assert not plugins().problems\n"

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
@@ -103,6 +104,7 @@ class Client:
         self.documents = Documents(None, position_encoding=encoding)
         self.core = Workspace.at(root)
         self.client_capabilities = capabilities_of()
+        self.late_checks = SimpleNamespace(known=lambda _: ())
         self._version = 1
         item = types.TextDocumentItem(self.uri, "python", 1, text)
         self.documents.put_text_document(item)

@@ -35,6 +35,7 @@ class ScriptedAdapter(BaseAdapter):
     """Answers from a transcript or with a function, for tests and demos without a network.
 
     >>> from foldline.prompts import MarkdownSection, PromptTemplate
+    >>> from foldline.prompts.adapters import ScriptedTurn, Transcript
     >>> template = PromptTemplate(
     ...     ns="demo",
     ...     key="hello",
