@@ -7,28 +7,36 @@ import json
 import sys
 import threading
 from collections.abc import Callable
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import mcp_types
 import pytest
 from lsprotocol import types
 from mcp import Client, StdioServerParameters
 
+from foldline.agent import check
+from foldline.agent.cli import main
 from foldline.ide import plugins as seam
 from foldline.ide.analysis.model import SourceSpan, Span
 from foldline.ide.checks import Diagnostic, Severity
 from foldline.ide.entry_points import Entry
+from foldline.ide.errors import IdeError
 from foldline.ide.features.hover import Hover
 from foldline.ide.plugins import Link, Plugin, Plugins, Target
 from foldline.ide.snapshot import Snapshot
 from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
+from foldline.server.app import _execute_part
 
 from ..server.conftest import Connect
 from .packages import Environment, install
+
+if TYPE_CHECKING:
+    from foldline.server.server import FoldlineServer
 
 SECONDS = 60
 
@@ -280,6 +288,109 @@ def test_a_plugin_reads_what_the_query_around_it_has_locked(put: Put, workspace:
     assert ask(workspace, codes) == []
     assert loaded.problems == []
     assert seen == [("b", 'RULES = "Use care."\n', "o200k")]
+
+
+def test_plugins_that_answer_at_once_keep_standard_output_as_it_is(
+    put: Put, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loaded, begun, ends = put(Plugin), threading.Barrier(3), [threading.Event() for _ in "ab"]
+
+    def work(number: int) -> None:
+        begun.wait(SECONDS)
+        ends[number].wait(SECONDS)
+        print("a plugin")
+
+    threads = [
+        threading.Thread(
+            target=loaded.guarded, args=(loaded.entries[0], partial(work, one), SECONDS)
+        )
+        for one in (0, 1)
+    ]
+    for thread in threads:
+        thread.start()
+    begun.wait(SECONDS)
+    print("the house")
+    for thread, end in zip(threads, ends, strict=True):
+        end.set()
+        thread.join(SECONDS)
+    print("an answer")
+    assert capsys.readouterr() == ("the house\nan answer\n", "a plugin\na plugin\n")
+
+
+def test_a_plugin_that_is_left_alone_prints_nothing_into_an_answer(
+    put: Put, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left_alone, printed = threading.Event(), threading.Event()
+
+    def work() -> None:
+        left_alone.wait(SECONDS)
+        print("late")
+        printed.set()
+
+    loaded = put(Plugin)
+    assert loaded.guarded(loaded.entries[0], work, 0.01) is None
+    left_alone.set()
+    assert printed.wait(SECONDS)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_check_that_lacks_a_plugin_says_so(
+    put: Put, workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Team(Plugin):
+        def check(self, document: Snapshot) -> Any:
+            raise ValueError
+
+    (workspace / "review.py").write_text(PROMPT.replace("${tools}", "tools"))
+    put()
+    assert main(["check", str(workspace)]) == 0
+    assert capsys.readouterr() == ("1 file: no diagnostics\n", "")
+    put(Team)
+    assert main(["check", str(workspace)]) == 2
+    out, err = capsys.readouterr()
+    assert out == "1 file: no diagnostics, but a plugin is left out\n"
+    assert named(err.splitlines()) == ["team"]
+
+
+def test_a_plugin_that_is_asked_late_has_its_own_time(
+    put: Put, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+
+    class Team(Plugin):
+        def check_repository(self, document: Snapshot, seconds: float, since: float) -> Any:
+            asked.append(seconds)
+            return ()
+
+    (workspace / "AGENTS.md").write_text("# Notes\n")
+    monkeypatch.setattr(check, "_SECONDS", -2 * SECONDS)
+    loaded = put(Team)
+    main(["check", str(workspace / "AGENTS.md")])
+    assert (asked, loaded.problems) == ([0], [])
+
+
+@pytest.mark.parametrize("kind", ["verbs", "commands", "transports", "codes"])
+def test_parts_that_are_pairs_are_a_fault(put: Put, kind: str) -> None:
+    (problem,) = put(type("Team", (Plugin,), {kind: [("a", "b")]})).problems
+    assert problem.endswith(f"left out: TypeError: `{kind}` isn't a mapping")
+
+
+@dataclass
+class Arguments:
+    """A command's arguments, none."""
+
+
+async def test_a_command_that_exits_is_an_error(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def handle(ls: object, arguments: object) -> None:
+        sys.exit(3)
+
+    module = ModuleType("command_of_tests")
+    module.Arguments, module.handle = Arguments, handle  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    loaded = put(type("Team", (Plugin,), {"commands": {"team.exit": module.__name__}}))
+    (part,) = loaded.parts(lambda plugin: plugin.commands)
+    with pytest.raises(IdeError, match="the plugin Team of team 1 failed: SystemExit: 3"):
+        await _execute_part(part, cast("FoldlineServer", None), {})
 
 
 def test_a_problem_is_told_to_who_subscribes_early_or_late(put: Put, workspace: Path) -> None:

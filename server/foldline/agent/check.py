@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from foldline.agent.terminal import complain, console_of, show, show_styled
 from foldline.backends.formatting.visible import visible
+from foldline.ide.plugins import REPOSITORY_SECONDS, Plugin, plugins
 from foldline.links import resolved
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from foldline.agent.check_formats import FileDiagnostic
     from foldline.agent.scan import Scan
     from foldline.agent.verbs import Verbs
-    from foldline.ide.analysis.model import LineTable, SourceSpan
+    from foldline.ide.analysis.model import SourceSpan
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.analysis.values import TemplateValue
     from foldline.ide.checks import Diagnostic
@@ -31,8 +32,8 @@ _SECONDS = 60.0
 DESCRIPTION = """\
 Finds mistakes in prompts from their source alone, and in the files that instruct agents, such as
 AGENTS.md and SKILL.md: nothing is imported or executed. The exit status is 1 if there are
-diagnostics, 2 if the check failed or a file that was named holds no prompt. Severities and the
-token budget are set in [tool.foldline] of pyproject.toml."""
+diagnostics, 2 if the check failed, a plugin is left out or a file that was named holds no prompt.
+Severities and the token budget are set in [tool.foldline] of pyproject.toml."""
 
 
 def register(verbs: Verbs) -> None:
@@ -107,15 +108,13 @@ def run(options: Namespace) -> int:
         )
     ranks = [Severity.ERROR, Severity.WARNING, Severity.INFORMATION, Severity.HINT]
     failing = ranks[: ranks.index(Severity(options.fail_on)) + 1]
-    if without:
-        return 2
-    return int(any(one.diagnostic.severity in failing for one in reported))
+    fails = any(one.diagnostic.severity in failing for one in reported)
+    return 1 if fails and not without else 2 * bool(without or plugins().problems)
 
 
 def _diagnostics(
     scanned: Scan, analysis: ModuleAnalysis, file: str, known: dict[str, tuple[SourceSpan, int]]
 ) -> list[FileDiagnostic]:
-    from foldline.ide.analysis.model import LineTable
     from foldline.ide.checks import diagnostics
     from foldline.ide.checks.costs import check_costs
     from foldline.ide.checks.plugin_checks import plugin_diagnostics
@@ -123,7 +122,7 @@ def _diagnostics(
     options = scanned.options(analysis.file)
     counter = scanned.folder.counter(Path(analysis.file))
     located = [
-        *_syntax_errors(scanned, analysis, LineTable(analysis.text)),
+        *_syntax_errors(scanned, analysis),
         *diagnostics(
             analysis,
             severities=options.severity,
@@ -170,14 +169,13 @@ def _of_no_prompt(scanned: Scan, names: set[str | None]) -> Iterator[FileDiagnos
 
 def _of_instructions(scanned: Scan) -> Iterator[FileDiagnostic]:
     from foldline.ide.checks.diagnostic import as_wanted
-    from foldline.ide.plugins import REPOSITORY_SECONDS, Plugin, plugins
 
     begun = monotonic()
     end = begun + _SECONDS
     if scanned.instructions:
         scanned.folder.access.start_indexing()
     for document, _ in scanned.instruction_files():
-        left = min(REPOSITORY_SECONDS, end - monotonic())
+        left = max(0.0, min(REPOSITORY_SECONDS, end - monotonic()))
         late = plugins().ask(Plugin.check_repository, document, left, begun)
         every = chain(document.source.diagnostics(document), *late)
         problems = as_wanted(every, document.options.severity)
@@ -203,15 +201,13 @@ def _placed(file: str, text: str, found: Iterable[Diagnostic]) -> list[FileDiagn
     ]
 
 
-def _syntax_errors(
-    scanned: Scan, analysis: ModuleAnalysis, lines: LineTable
-) -> Iterator[Diagnostic]:
+def _syntax_errors(scanned: Scan, analysis: ModuleAnalysis) -> Iterator[Diagnostic]:
     """Yield the first syntax error of a module: its broken statements have no diagnostics.
 
     Editors have it from their Python server.
     """
     from foldline.agent.python_syntax import syntax_fault
-    from foldline.ide.analysis.model import SourceSpan
+    from foldline.ide.analysis.model import LineTable, SourceSpan
     from foldline.ide.checks import Code, Diagnostic, Severity, default_severity
 
     code = Code.SYNTAX_ERROR
@@ -219,6 +215,7 @@ def _syntax_errors(
     broken = next((one.start for one in analysis.statements if one.broken), None)
     if broken is None or severity is Severity.OFF:
         return
+    lines = LineTable(analysis.text)
     fault = syntax_fault(analysis.text, lines.position(broken))
     if fault is not None:
         span = SourceSpan(analysis.file, lines.offset(*fault.start), lines.offset(*fault.end))
@@ -239,7 +236,6 @@ def _write(files: Sequence[str], found: Sequence[FileDiagnostic], name: str) -> 
 def _explain(code: str) -> int:
     from foldline.backends.base.near_names import near_names
     from foldline.ide import checks
-    from foldline.ide.plugins import plugins
 
     if code not in set(checks.Code):
         codes = plugins().codes

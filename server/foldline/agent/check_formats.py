@@ -68,7 +68,8 @@ def text_lines(
             yield from _excerpt(located, width)
     what = counted(len(files), "file")
     if not diagnostics:
-        yield [(f"{what}: no diagnostics", "")]
+        left_out = ", but a plugin is left out" * bool(plugins().problems)
+        yield [(f"{what}: no diagnostics{left_out}", "")]
         return
     counts = Counter(located.diagnostic.severity for located in diagnostics)
     nouns = {severity: str(severity) for severity in _STYLES} | {Severity.INFORMATION: "remark"}

@@ -64,8 +64,6 @@ def refused_by(error: Exception, verb: str) -> Refused | None:
 
 def fault_of_plugin(part: Part | None, error: Exception) -> Refused | None:
     """Return an error of a verb as a fault of another's plugin; None if it isn't one."""
-    from foldline.ide.errors import REFUSALS
-
     refusals = (Refused, BrokenPipeError, *REFUSALS)
     if part is None or part.entry.ours or isinstance(error, refusals) or os.environ.get(TRACEBACK):
         return None

@@ -59,11 +59,9 @@ def entries() -> Iterator[Entry]:
     A folder on the path is looked at if it's one of installed packages, and not the working
     folder, which may be a workspace of any name.
     """
-    distributions = set()
+    distributions, here = set(), os.path.realpath(os.curdir)
     for folder in dict.fromkeys(map(os.path.realpath, filter(None, sys.path))):
-        if Path(folder).name not in ("site-packages", "dist-packages"):
-            continue
-        if folder == os.path.realpath(os.curdir):
+        if folder == here or Path(folder).name not in ("site-packages", "dist-packages"):
             continue
         for file in sorted(Path(folder).glob("*.dist-info/entry_points.txt")):
             name, _, version = file.parent.name.removesuffix(".dist-info").partition("-")

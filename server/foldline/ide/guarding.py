@@ -11,9 +11,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import nullcontext, redirect_stdout
+from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TextIO, TypeVar, cast
 
 from foldline.backends.errors import cut
 from foldline.ide.entry_points import Entry
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.lent_lock import LentLock
 
 Value = TypeVar("Value")
+_THREAD = "foldline-plugin"
 
 
 @record
@@ -86,10 +87,11 @@ class Guarded:
             return Answer(work()) if entry.ours else None
         future: Future[Answer[Value] | str] = Future()
         waited: tuple[Future[Any], ...] = (future, gone)
-        name = f"foldline-plugin-{entry.name}"
+        name = f"{_THREAD}-{entry.name}"
         thread = threading.Thread(target=partial(_settle, future, work), name=name, daemon=True)
-        # What it prints is no part of an answer.
-        with redirect_stdout(sys.stderr), nullcontext() if lock is None else lock.lent_to(thread):
+        if sys.stdout is not None and not isinstance(sys.stdout, _Stdout):
+            sys.stdout = cast("TextIO", _Stdout(sys.stdout))
+        with nullcontext() if lock is None else lock.lent_to(thread):
             thread.start()
             wait(waited, seconds, FIRST_COMPLETED)
         answer = future.result() if future.done() else f"it took more than {seconds:g} seconds"
@@ -97,6 +99,17 @@ class Guarded:
             return answer
         self.leave_out(entry, answer)
         return None
+
+
+class _Stdout:
+    """Standard output; what a plugin prints, also once it's left alone, goes to standard error."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        of_plugin = threading.current_thread().name.startswith(_THREAD)
+        return getattr(sys.stderr if of_plugin else self._stream, name)
 
 
 def _settle(future: Future[Answer[Value] | str], work: Callable[[], Value]) -> None:

@@ -69,7 +69,9 @@ def check_parts(plugin: Any, others: Sequence[Plugin]) -> None:
         taken = {name for other in others for name in getattr(other, kind)}
         if kind == "codes":
             taken.update(Code)
-        for name, value in dict(getattr(plugin, kind)).items():
+        if not isinstance(parts := getattr(plugin, kind), Mapping):
+            raise TypeError(f"`{kind}` isn't a mapping")
+        for name, value in parts.items():
             _fit(value, str)
             if not _NAME.fullmatch(_fit(name, str)):
                 raise ValueError(f"{name!r} of its {kind} isn't a name")

@@ -180,8 +180,7 @@ class Plugins(Guarded):
 
     def use(self, part: Part, work: Callable[[Any], Value]) -> Value | None:
         """Return what `work` makes of a plugin's module; None where that failed."""
-        answer = self.guarded(part.entry, lambda: work(import_module(part.module)), SECONDS)
-        return None if answer is None else answer.value
+        return self._value(part.entry, lambda: work(import_module(part.module)))
 
     def read(
         self, kind: Callable[[Plugin], Path | None], work: Callable[[Path], Value]
@@ -231,10 +230,14 @@ class Plugins(Guarded):
         answer = self.guarded(entry, lambda: judge(work()), seconds, lock)
         if answer is not None and name == Plugin.links.__name__:
             # A plugin may keep its links: they stay as they are.
-            guard = partial(self.guarded, entry, seconds=SECONDS)
             links = [(link, partial(target_of, link.resolve)) for link in answer.value]
-            return Answer([replace(link, resolve=partial(_value, guard, of)) for link, of in links])
+            value = partial(self._value, entry)
+            return Answer([replace(link, resolve=partial(value, of)) for link, of in links])
         return answer
+
+    def _value(self, entry: Entry, work: Callable[[], Value]) -> Value | None:
+        answer = self.guarded(entry, work, SECONDS)
+        return None if answer is None else answer.value
 
     def _used(self) -> list[tuple[Entry, Plugin]]:
         return [one for one in self._plugins.items() if one[0] not in self.left_out]
@@ -248,11 +251,6 @@ class Part:
     module: str
     entry: Entry
     plugin: Plugin
-
-
-def _value(guard: Callable[..., Answer[Value] | None], work: Callable[[], Value]) -> Value | None:
-    answer = guard(work)
-    return None if answer is None else answer.value
 
 
 def _load(entry: Entry, others: Sequence[Plugin]) -> Plugin:

@@ -59,7 +59,7 @@ def create_server(
     for feature in FEATURES:
         server.feature(feature.METHOD, feature.OPTIONS)(_refusing(feature.handle))
     for command in (*COMMANDS, *map(PromptCommand, actions)):
-        _register_command(server, command)
+        _register(server, command.COMMAND, partial(_execute, command))
     for operation in operations:
         operation_command = OperationCommand(operation)
         _register(server, operation_command.name, operation_command.execute)
@@ -90,10 +90,6 @@ def _refusing(handle: Callable[..., Any]) -> Callable[..., Any]:
     return answer
 
 
-def _register_command(server: FoldlineServer, command: ModuleType | PromptCommand) -> None:
-    _register(server, command.COMMAND, partial(_execute, command))
-
-
 async def _execute(command: Any, ls: FoldlineServer, value: object) -> Any:
     answer = await command.handle(ls, structure(value, command.Arguments))
     # It may be of any size, and the event loop has others to answer.
@@ -111,7 +107,7 @@ async def _execute_part(part: Part, ls: FoldlineServer, value: object) -> Any:
         return await in_thread(lambda: asyncio.run(_execute(module, ls, value)), _OTHERS)
     except REFUSALS:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise IdeError(f"{part.entry.shown} failed: {type(error).__name__}: {error}") from error
 
 

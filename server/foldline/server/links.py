@@ -48,8 +48,7 @@ async def links_in(
     folder, links = answer
 
     def resolve() -> list[ResolvedLink]:
-        resolved = ((shown, link.resolve()) for shown, link in links)
-        return [ResolvedLink(folder, shown, to) for shown, to in resolved if to is not None]
+        return [ResolvedLink(folder, shown, to) for shown, link in links if (to := link.resolve())]
 
     # Not in the query: this may read many files.
     return await in_thread(resolve, LONG)

@@ -63,9 +63,8 @@ def run(options: Namespace) -> int:
         raise Refused(f"--deadline {options.deadline:g}: more than 0 and less than {MOST_SECONDS}")
     prepare_server(options.log_level)
     installed().subscribe(log.warning)
-    for transport in _transports():
-        if _serves(transport, options):
-            return end_process(0)
+    if any(_serves(transport, options) for transport in _transports()):
+        return end_process(0)
     serve_stdio(
         Options(
             roots=tuple(root.resolve() for root in options.root),
