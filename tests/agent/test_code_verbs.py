@@ -188,10 +188,10 @@ def test_a_person_at_a_terminal_sees_the_numbers_of_lines(
     assert [line[:3] for line in lines] == ["1  ", "2  "]
 
 
-def test_search_explains_the_rank(capsys: pytest.CaptureFixture[str]) -> None:
+def test_search_names_the_definitions_to_read(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "Cart"]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "shop.py: Cart 1-5, checkout 8-9, Cart.total 4-5 (defines Cart)",
+        "shop.py: Cart 1-5, checkout 8-9, Cart.total 4-5",
     ]
 
 

@@ -116,8 +116,8 @@ def test_a_word_that_nothing_has_finds_names_that_hold_it() -> None:
 
 
 def test_ten_paths_fit_three_hundred_bytes_and_the_question_is_not_repeated() -> None:
-    source = "def the_first_word_of_a_long_report_says_most(): ...\n"
-    files = {f"package/part{n}/module.py": source for n in range(40)}
+    source = "def first_word(): ...\n"
+    files = {f"package/{'long_' * 20}/part{n}.py": source for n in range(40)}
     found = access_to(files).search_files(
         "word\n" + "another line of the report\n" * 300, budget=300
     )
@@ -125,8 +125,8 @@ def test_ten_paths_fit_three_hundred_bytes_and_the_question_is_not_repeated() ->
     assert found.brief
     assert len(text.encode()) <= 300
     first, *paths, last = text.splitlines()
-    assert first == "below package/:"
-    assert [f"package/{path}" for path in paths] == [hit.path for hit in found]
+    assert first == f"below package/{'long_' * 20}/:"
+    assert [f"package/{'long_' * 20}/{path}" for path in paths] == [hit.path for hit in found]
     assert len(paths) >= 10
     assert last == f"… cursor {found.cursor}"
     assert not access_to(files).search_files("word", budget=2500).brief

@@ -42,10 +42,10 @@ def test_an_exact_symbol_beats_a_path_part_beats_a_part(access: SmartFileAccess)
 def test_each_hit_says_why_and_where(access: SmartFileAccess) -> None:
     first = access.search_files("Cart").hits[0]
     assert (first.line, first.why) == (1, ("defines Cart",))
-    assert format_search(access.search_files("Basket")) == "cart.py: Basket 3 (defines Basket)"
+    assert format_search(access.search_files("Basket")) == "cart.py: Basket 3"
     assert format_search(access.search_files("show Cart")).splitlines()[:2] == [
-        "shop/cart/views.py: show 1 (defines show)",
-        "shop/models.py: Cart 1-2, CartLine 4 (defines Cart)",
+        "shop/cart/views.py: show 1",
+        "shop/models.py: Cart 1-2, CartLine 4",
     ]
 
 
@@ -70,9 +70,8 @@ NAMES = {
 def test_an_identifier_that_exists_is_found_whole_and_never_by_its_parts() -> None:
     found = access_to(NAMES).search_files("HttpCompressionMiddleware", budget=2500)
     assert format_search(found).splitlines() == [
-        "net/compress.py: HttpCompressionMiddleware 1-2, HttpCompressionMiddleware.run 2"
-        " (defines HttpCompressionMiddleware)",
-        "net/settings.py: USED 1 (words HttpCompressionMiddleware)",
+        "net/compress.py: HttpCompressionMiddleware 1-2, HttpCompressionMiddleware.run 2",
+        "net/settings.py: USED 1",
     ]
     assert [hit.path for hit in access_to(NAMES).search_files("Cart")] == [
         "app/cart.py",
@@ -93,9 +92,10 @@ def test_what_only_looks_like_a_definition_is_not_said_to_be_one() -> None:
     }
     found = access_to(files).search_files("queueJob", budget=2500)
     assert format_search(found).splitlines() == [
-        "scheduler.ts: queueJob 1-3 (defines queueJob)",
-        "hmr.ts: reload 1-5 (words queueJob)",
+        "scheduler.ts: queueJob 1-3",
+        "hmr.ts: reload 1-5",
     ]
+    assert [hit.why for hit in found] == [("defines queueJob",), ("words queueJob",)]
 
 
 def test_a_name_that_nothing_has_is_said_with_names_near_to_it() -> None:
@@ -110,7 +110,7 @@ def test_a_page_has_five_files_without_scores_or_totals_and_one_closing_line() -
     files = {f"part{n:02}.py": f"def word_{n}(): ...\n" for n in range(20)}
     first = access_to(files).search_files("word", budget=2500)
     *lines, last = format_search(first).splitlines()
-    assert lines[0] == "part00.py: word_0 1 (parts of word_0)"
+    assert lines[0] == "part00.py: word_0 1"
     assert (len(lines), last) == (5, "… more: cursor search@5")
     assert len(access_to(files).search_files("word", budget=5000)) == 10
     rest = access_to(files).search_files("word", budget=2500, cursor="search@16")
@@ -197,7 +197,7 @@ def test_a_search_says_what_it_did_not_read_where_no_code_has_a_word(tmp_path: P
     )
     found = access.search_files("Cart retention", budget=2500)
     assert format_search(found).splitlines() == [
-        "shop/cart.py: Cart 1 (defines Cart)",
+        "shop/cart.py: Cart 1",
         f"({unread})",
     ]
     assert access.search_files("Cart").reason == ""
@@ -221,8 +221,8 @@ def test_names_of_deleted_files_are_not_near(tmp_path: Path) -> None:
     access.close()
 
 
-def test_a_page_that_is_cut_by_its_budget_still_says_why(access: SmartFileAccess) -> None:
-    """Only where fewer than three reasons fit, paths say more."""
+def test_a_page_that_is_cut_by_its_budget_still_says_where(access: SmartFileAccess) -> None:
+    """Only where fewer than three definitions fit, paths say more."""
     whole = format_search(access.search_files("cart", budget=2500)).splitlines()
     assert len(whole) == 6
     room = len("\n".join(whole[:3]))
@@ -251,7 +251,6 @@ def test_a_long_question_shows_two_files_however_faint_the_second_is() -> None:
 @pytest.mark.parametrize(
     ("query", "source", "line"),
     [
-        ("tax", "_ = tax\n", "a.py (words tax)"),
         (
             "tax rate",
             "def tax_rate():\n    return tax * rate\n\ndef far():\n"
@@ -277,7 +276,36 @@ def test_a_long_question_shows_two_files_however_faint_the_second_is() -> None:
 )
 def test_a_line_has_few_definitions_and_words(query: str, source: str, line: str) -> None:
     found = access_to({"a.py": source}).search_files(query, budget=2500)
-    assert format_search(found) == line
+    (hit,) = found
+    assert f"{format_search(found)} ({'; '.join(hit.why)})" == line
+
+
+def test_a_file_is_shown_with_its_reason_where_no_definition_is_read_next() -> None:
+    found = access_to({"a.py": "_ = tax\n"}).search_files("tax", budget=2500)
+    assert format_search(found) == "a.py (words tax)"
+
+
+def test_the_first_file_shows_three_definitions_and_the_third_one() -> None:
+    source = "def tax_{0}(): tax\n\ndef to_tax_{0}(): tax\n\ndef by_tax_{0}(): tax\n"
+    files = {f"{name}.py": source.format(name) for name in "abcd"}
+    found = access_to(files).search_files("tax", budget=2500)
+    assert [len(hit.symbols) for hit in found] == [3, 2, 1, 1]
+
+
+def test_what_is_inside_a_function_is_told_as_that_function() -> None:
+    inner = "    def apply_rebate(cart):\n        return rebate(cart)\n"
+    short = f"def checkout(cart):\n{inner}    return apply_rebate(cart)\n"
+    long = short + "    cart.more()\n" * 100
+    for source, name in ((short, "checkout 1-4"), (long, "checkout.apply_rebate 2-3")):
+        found = access_to({"a.py": source}).search_files("apply rebate", budget=2500)
+        assert format_search(found).startswith(f"a.py: {name}")
+
+
+def test_a_short_class_that_the_question_names_is_shown() -> None:
+    methods = "".join(f"    def add_rebate_{n}(self): rebate(rebate, add)\n" for n in range(3))
+    files = {"a.py": f"class Loader:\n{methods}\nclass Rebate:\n    x = 1\n"}
+    (hit,) = access_to(files).search_files("add rebate", budget=2500)
+    assert "Rebate" in [symbol.name for symbol in hit.symbols]
 
 
 def test_the_file_that_defines_a_name_comes_before_one_that_only_seems_to() -> None:
@@ -292,7 +320,7 @@ def test_the_file_that_defines_a_name_comes_before_one_that_only_seems_to() -> N
 def test_one_hit_with_long_names_leaves_the_definitions_of_others() -> None:
     long = "".join(f"function widget_{'x' * 70}{number}() {{}}\n" for number in range(4))
     files = {"widget.js": long, **{f"f{n}.js": f"function widget{n}() {{}}\n" for n in range(3)}}
-    found = access_to(files).search_files("widget", budget=300)
+    found = access_to(files).search_files("widget", budget=250)
     assert not found.brief
     assert "f0.js: widget0 1" in format_search(found)
 

@@ -159,7 +159,7 @@ def file_lines(found: FileText) -> list[Line | Code]:
 
 
 def search_lines(results: SearchResults) -> list[Line]:
-    """The files by rank, each with its definitions and reasons; of a brief answer the paths."""
+    """The files by rank, each with its definitions or reasons; of a brief answer the paths."""
     if results.brief:
         lines = brief_search_lines([hit.path for hit in results.hits], results.cursor)
     else:
@@ -185,14 +185,11 @@ def _folder_of_all(paths: Sequence[str]) -> str:
 
 
 def search_line(hit: SearchHit) -> Line:
-    """The line of one hit: its path, the definitions to read next, and why it's there."""
+    """The line of one hit: its path, and the definitions to read next, or why it's there."""
     places = [f"{one.name} {line_range(one.line, one.line_end)}" for one in hit.symbols]
-    symbols = f": {visible(', '.join(places))}" if places else ""
-    return [
-        (visible(hit.path), "bold"),
-        (symbols, ""),
-        (visible(f" ({'; '.join(hit.why)})"), "dim"),
-    ]
+    if not places:
+        return [(visible(hit.path), "bold"), (visible(f" ({'; '.join(hit.why)})"), "dim")]
+    return [(visible(hit.path), "bold"), (f": {visible(', '.join(places))}", "")]
 
 
 def grep_lines(results: GrepResults) -> list[Line]:

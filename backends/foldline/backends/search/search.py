@@ -35,7 +35,13 @@ from foldline.backends.ranking.question import (
     with_near,
 )
 from foldline.backends.ranking.score import Scores
-from foldline.backends.ranking.symbols import DOTTED_IN_FILE, rank_units, units_of, words_of
+from foldline.backends.ranking.symbols import (
+    DOTTED_IN_FILE,
+    FUNCTIONS,
+    rank_units,
+    units_of,
+    words_of,
+)
 from foldline.backends.references.text_uses import of_no_language, said_of_text
 from foldline.backends.search.walks import left_out
 
@@ -50,6 +56,7 @@ if TYPE_CHECKING:
 
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
+    from foldline.backends.models import SymbolInfo
     from foldline.backends.outlines.analysis import Analysis
     from foldline.backends.ranking.question import Question
     from foldline.backends.ranking.symbols import Unit
@@ -69,8 +76,10 @@ _LEAST = 2
 _FEWEST = 3
 # Files of a page that are read for their words and definitions.
 _MOST_READ = 30
-# Definitions of the best file, and of those behind it.
-_MOST_SYMBOLS, _OF_OTHERS = 3, 2
+# Definitions of the best file; the second has one fewer, and each other one.
+_MOST_SYMBOLS = 3
+# A definition of so many lines is rarely read whole.
+_LONGEST_WHOLE = 100
 _MOST_WORDS = 3
 _MOST_PARTS = 2
 _PARTS = "parts of"
@@ -132,7 +141,7 @@ async def search_files(
 
     A page has five files, or more in proportion to a budget above the default one. With that, the
     first page has those alone that match nearly as well as the best. Where the budget doesn't hold
-    three with reasons, the answer is `brief` and has paths only.
+    three with definitions, the answer is `brief` and has paths only.
     """
     budgets.check_budget(budget)
     first = budgets.read_cursor(_KIND, cursor)
@@ -338,7 +347,7 @@ def _hits(
         why = _why(scores, number, words_of("\n".join(lines)), units)
         if ranked.is_exact and all(reason.startswith(_PARTS) for reason in why):
             continue
-        most = _OF_OTHERS if position else _MOST_SYMBOLS
+        most = _MOST_SYMBOLS - min(position, 2)
         symbols = _symbols(scores, units, most) if units else ()
         score = round(100 * scores.values[number] / best)
         yield position, SearchHit(path, score, why, symbols[0].line if symbols else 0, symbols)
@@ -383,20 +392,34 @@ def _why(
 
 def _symbols(scores: Scores, units: Sequence[Unit], most: int) -> tuple[SymbolPlace, ...]:
     """The `most` definitions of a file that the query is about, best first."""
-    ranked = rank_units(scores.question, units, idf=scores.idf, dotted=DOTTED_IN_FILE)
-    names = scores.question.names if scores.question.is_short else ()
+    question = scores.question
+    ranked = rank_units(question, units, idf=scores.idf, dotted=DOTTED_IN_FILE)
+    asked = question.names if question.is_short else ()
+    titles = {name.title() for name in asked}
+
+    def is_named(symbol: SymbolInfo) -> bool:
+        is_short = symbol.line_end - symbol.line < _LONGEST_WHOLE
+        if symbol.kind == SymbolKind.VARIABLE:
+            return False
+        return symbol.name in asked or (is_short and symbol.name in titles)
+
     least = ranked[0].score / 2 if ranked else 0.0
+    names = {id(unit.located.symbol): unit.name for unit in units}
     shown: dict[int, SymbolPlace] = {}
     # What the query names comes first.
-    for unit, score in sorted(ranked, key=lambda one: one.unit.located.symbol.name not in names):
+    for unit, score in sorted(ranked, key=lambda one: not is_named(one.unit.located.symbol)):
         symbol, above = unit.located.symbol, unit.located.enclosing
         if len(shown) == most:
             break
-        if score < least and symbol.name not in names:
+        if score < least and not is_named(symbol):
             continue
         # What is inside a function is read with it, and `_` names nothing.
+        outer = next((one for one in above if one.kind in FUNCTIONS), symbol)
+        if outer.line_end - outer.line < _LONGEST_WHOLE:
+            symbol = outer
         if symbol.name.strip("_") and not any(
             id(one) in shown for one in above if one.kind != SymbolKind.CLASS
         ):
-            shown[id(symbol)] = SymbolPlace(unit.name, symbol.line, symbol.line_end)
+            place = SymbolPlace(names[id(symbol)], symbol.line, symbol.line_end)
+            shown[id(symbol)] = place
     return tuple(shown.values())
