@@ -25,6 +25,7 @@ from foldline.backends.base.bounded_regex import spans_lines
 from foldline.backends.base.waiting import run
 from foldline.backends.files.base import FileBackend
 from foldline.backends.files.source import Source
+from foldline.backends.formatting.budget import GREP_BUDGET
 from foldline.backends.search import grep as searching
 from foldline.backends.search.grep import required_parts
 from foldline.backends.search.walks import Walks
@@ -470,3 +471,45 @@ def test_lines_keep_the_nesting_where_it_is_indentation(tmp_path: Path) -> None:
         "c.py",
         "  1: def alone(): ...",
     ]
+
+
+NESTED = {
+    "cart.py": (
+        "class Cart:\n    def total(\n        self,\n    ):\n        if self.empty:\n"
+        "        # Nothing to pay.\n\n            log()\n            raise EmptyError\n"
+    ),
+    "cart.ts": (
+        "function total() {\n  if (full) {\n    pay()\n  } else {\n    log()\n"
+        "    throw new EmptyError()\n  }\n}\n"
+    ),
+    "tests/test_cart.py": "def test_empty():\n    raises(EmptyError)\n",
+}
+
+
+def test_few_lines_are_shown_with_those_that_they_are_nested_in() -> None:
+    access = SmartFileAccess(MemoryFileBackend(NESTED))
+    shown = format_grep(access.grep("EmptyError", "cart.py", budget=GREP_BUDGET))
+    assert shown.splitlines()[2:] == [
+        "  2- def total(",
+        "  4- ):",
+        "  5-     if self.empty:",
+        "  9:         raise EmptyError",
+    ]
+    shown = format_grep(access.grep("EmptyError", "cart.ts", budget=GREP_BUDGET))
+    assert shown.splitlines()[2:] == [
+        "  1- function total() {",
+        "  2-   if (full) {",
+        "  4-   } else {",
+        "  6:     throw new EmptyError()",
+    ]
+
+
+def test_several_lines_lines_of_tests_and_those_of_a_budget_stand_alone() -> None:
+    access = SmartFileAccess(MemoryFileBackend(NESTED))
+    for found in (
+        access.grep("EmptyError", budget=GREP_BUDGET),
+        access.grep("EmptyError", "tests", budget=GREP_BUDGET),
+        access.grep("EmptyError", "cart.py", budget=2_500),
+        access.grep("EmptyError", "cart.py"),
+    ):
+        assert not any(match.above for match in found)

@@ -310,3 +310,84 @@ def test_symbols_without_room_are_named() -> None:
     assert [one.name for one in found] == ["run"]
     assert found.reason == "no room for b, c: ask for them in another call"
     assert len(format_symbol(found)) <= 400
+
+
+INNER = {
+    "a.py": '''def mount(at):
+    # Mounts what is asked for,
+    # and says so,
+    # in so many words that a fold of several lines is worth its note,
+    # each of which says little of what it does, and why at all.
+    one(at)
+    text = """
+    # Of a string,
+    # each line is shown.
+    """
+    def inner():
+        """Summary of it.
+
+        The rest of it.
+        """
+        return text
+    return inner''',
+    "a.ts": """function mount(at) {
+  // Mounts what is asked for,
+  // and says so,
+  // in so many words that a fold of several lines is worth its note,
+  // each of which says little of what it does, and why at all.
+  one(at)
+  const text = `
+  // Of a string,
+  // each line is shown.
+  `
+  /**
+   * Summary of it.
+   * The rest of it, which is nothing that anybody must know.
+   */
+  this.#at = text
+  #each(at)
+  #other(at)
+}""",
+}
+
+
+@pytest.mark.parametrize("path", sorted(INNER))
+def test_comments_inside_are_folded_from_the_second_line_on(path: str) -> None:
+    access = access_to({path: INNER[path]})
+    page = access.read_symbol(path, "mount", budget=SYMBOL_BUDGET)
+    text = format_symbol(page)
+    assert "Mounts what is asked for, …+3\n" in text
+    assert re.search(r"Summary of it\. …\+\d\n", text)
+    assert "each line is shown." in text
+    assert "The rest" not in text
+    # Each line that is shown has its number still.
+    number, lines = 0, INNER[path].split("\n")
+    for line in page.body.split("\n"):
+        shown, _, folded = line.partition(" …+")
+        assert shown == lines[number]
+        number += 1 + int(folded or 0)
+    assert number == len(lines)
+    whole = access.read_symbol(path, "mount", budget=SYMBOL_BUDGET, cursor=page.cursor)
+    assert whole.body == INNER[path]
+    assert access.read_symbol(path, "mount", budget=3_000).body == INNER[path]
+    assert access.read_symbol(path, "mount").body == INNER[path]
+
+
+def test_comments_that_save_little_are_shown() -> None:
+    for second in ("Two.", "Two " * 30):
+        source = f"def f():\n    # One.\n    # {second.strip()}\n    return 1"
+        page = access_to({"a.py": source}).read_symbol("a.py", "f", budget=SYMBOL_BUDGET)
+        assert (page.body, page.cursor) == (source, None)
+
+
+def test_a_page_of_the_default_budget_that_nearly_ends_ends() -> None:
+    for lines, cursor in ((136, False), (191, True)):
+        source = "def f():\n" + "\n".join(f"    step_number_{n:03}(a)" for n in range(lines))
+        access = access_to({"a.py": source})
+        page = access.read_symbol("a.py", "f", budget=SYMBOL_BUDGET)
+        assert (page.cursor is not None) == cursor
+        assert access.read_symbol("a.py", "f", budget=3_000).cursor is not None
+        if page.cursor:
+            rest = access.read_symbol("a.py", "f", budget=DefaultBudget(1_500), cursor=page.cursor)
+            assert rest.cursor is None
+            assert len(format_symbol(rest)) > 1_500

@@ -49,8 +49,8 @@ HEAD = """\
 An answer to a model fits a budget, and ends with what it leaves out and how to get it: a cursor, a
 name, or a larger budget. A budget that is asked for is filled; by default, an outline's names may
 fill 6,000 bytes and its signatures 1,500, the lines of references are shown where they all fit 400
-bytes, and comments of six lines or more are left to a cursor. The tables have, for random files and
-definitions of five packages:
+bytes, and long comments are left to a cursor. The tables have, for random files and definitions of
+five packages:
 
 - *median* and *90 %*: the bytes of answers with the default budget; nine in ten have fewer than the
   second

@@ -7,12 +7,14 @@ comment stands behind the code, so a cursor's line may lie above what was shown 
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from foldline.backends import ranking
+from foldline.backends.base.languages import DOCUMENTS, language_of
 from foldline.backends.errors import SymbolError
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.budget import size_of
@@ -35,6 +37,7 @@ from foldline.backends.formatting.text_pages import (
     read_line_cursor,
 )
 from foldline.backends.models import COMPLETE, FileOutline, SymbolDetail, SymbolDetails, SymbolKind
+from foldline.backends.parsers.language_tables import LANGUAGES
 
 _KIND = "symbol"
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
@@ -53,6 +56,13 @@ _DOTS = 4
 _LONG_COMMENT = 6
 _LONGEST_SENTENCE = 4
 _MARKS = " \t/*#!-\"'"
+# A page that would end within so much of a default budget ends.
+_STRETCH = 1.15
+# Bytes that folding comments inside must save.
+_WORTH_FOLDING = 100
+_OPENED = re.compile(r"/\*")
+_HASHED = {one.name for one in LANGUAGES if one.table and one.table.hash_comments} | {"python"}
+_QUOTES = ('"""', "'''", "`")
 _DOCSTRING = re.compile(r"\s*[rRuU]?(\"{3}|'{3})")
 
 
@@ -67,9 +77,12 @@ def page_symbol(
     budgets.check_budget(budget)
     position = read_line_cursor(_KIND, cursor)
     lines = detail.body.split("\n")
+    if position is None and isinstance(budget, budgets.DefaultBudget):
+        folded = _without_comment(detail, lines)
+        if _size(folded) <= (budget if query else _ending(budget)):
+            return folded
     if position is None and (budget is None or _size(detail) <= budget):
-        is_default = isinstance(budget, budgets.DefaultBudget)
-        return _without_comment(detail, lines) if is_default else detail
+        return detail
     if position is None and budget is not None:
         if _holds_definitions(detail):
             return _outline(detail, lines, budget, query)
@@ -85,6 +98,13 @@ def page_symbol(
     return _page(detail, lines, (first, column), budget)
 
 
+def _ending(budget: int | None) -> float:
+    """The most bytes of a page that nothing follows: a default budget is stretched to end it."""
+    if budget is None:
+        return math.inf
+    return budget * (_STRETCH if isinstance(budget, budgets.DefaultBudget) else 1)
+
+
 def _page(
     detail: SymbolDetail, lines: list[str], position: tuple[int, int], budget: int | None
 ) -> SymbolDetail:
@@ -96,8 +116,9 @@ def _page(
     rest = [lines[index] for index in order[start:]]
     page = page_lines(rest, column, None)
     full = _part(detail, lines, order[start:], page, column=column)
-    if budget is None or not rest or _size(full) <= budget:
+    if not rest or _size(full) <= _ending(budget):
         return full
+    assert budget is not None
     is_long = column > 1 or size_of(rest[0]) > budget // 2
     longest = _longest_note(detail, 3 if comment else 1, budget, is_long=is_long)
     around = _size_around(detail, longest)
@@ -123,8 +144,17 @@ def _page(
 
 
 def _without_comment(detail: SymbolDetail, lines: list[str]) -> SymbolDetail:
-    """The symbol whose long comment is left to a cursor, but for the first sentence."""
+    """The symbol whose long comment is left to a cursor, but for the first sentence.
+
+    So are the comments inside, from their second line on, where that saves enough.
+    """
     comment = _long_comment(detail, lines)
+    folded = {*comment, *_inner_comments(detail, lines)}
+    if len(folded) > len(comment):
+        note = f"…+N: N lines of comment; ask with cursor {_cursor(lines, 0)} for all"
+        part = replace(detail, body=_folded(lines, folded), notes=(*detail.notes, note))
+        if _size(part) <= _size(detail) - _WORTH_FOLDING:
+            return replace(part, cursor=_cursor(lines, 0))
     if not comment:
         return detail
     cursor = _cursor(lines, comment[0])
@@ -133,6 +163,50 @@ def _without_comment(detail: SymbolDetail, lines: list[str]) -> SymbolDetail:
     more = f": ask with cursor {cursor} for the comment ({len(comment)} lines)"
     part = _part(detail, lines, shown, page, column=1, more=more)
     return replace(part, cursor=cursor) if _size(part) < _size(detail) else detail
+
+
+def _folded(lines: Sequence[str], folded: Collection[int]) -> str:
+    """The lines but for folded ones, whose number stands at the end of the line above."""
+    text: list[str] = []
+    for is_folded, group in groupby(range(len(lines)), key=folded.__contains__):
+        indexes = list(group)
+        if is_folded:
+            text[-1] += f" …+{len(indexes)}"
+        else:
+            text += lines[indexes[0] : indexes[-1] + 1]
+    return "\n".join(text)
+
+
+def _inner_comments(detail: SymbolDetail, lines: Sequence[str]) -> Iterator[int]:
+    """Yield the lines of comments and docstrings below the head, but for their first text."""
+    language = language_of(detail.path)
+    if language in DOCUMENTS:
+        return
+    is_python = language == "python"
+    mark = "#" if language in _HASHED else "//"
+    opening = _DOCSTRING if is_python else _OPENED
+    index = (detail.name_line or detail.line) - detail.body_line + 1
+    while index < len(lines):
+        text = lines[index].strip()
+        end = index + 1
+        is_comment = True
+        if text.startswith(mark):
+            while end < len(lines) and lines[end].lstrip().startswith(mark):
+                end += 1
+        elif opened := opening.match(text):
+            closing = opened[1] if is_python else "*/"
+            rest = text[opened.end() :], *lines[end:]
+            end = index + next((n for n, line in enumerate(rest, 1) if closing in line), 1)
+            is_comment = not is_python or lines[index - 1].rstrip().endswith(":")
+        elif quote := next((one for one in _QUOTES if text.count(one) % 2), None):
+            # Lines of a string may look like comments.
+            inside = (n for n in range(end, len(lines)) if lines[n].count(quote) % 2)
+            index = next(inside, index) + 1
+            continue
+        if is_comment:
+            shown = next((n for n in range(index, end) if lines[n].strip(_MARKS)), index)
+            yield from range(shown + 1, end)
+        index = end
 
 
 def _part(

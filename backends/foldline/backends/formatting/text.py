@@ -225,8 +225,9 @@ def _match_lines(results: GrepResults) -> Iterator[Line]:
     folded: dict[int, list[GrepMatch]] = {}
     indents: dict[str, int] = {}
     for match in results.matches:
-        if match.path.endswith(_NESTED):
-            indent = len(match.text) - len(match.text.lstrip())
+        if match.path.endswith(_NESTED) or match.above:
+            texts = [match.text, *(line for _, line in match.above)]
+            indent = min(len(text) - len(text.lstrip()) for text in texts)
             indents[match.path] = min(indent, indents.get(match.path, indent))
     for match in results.matches:
         head = heads.get(match.text.strip(), match)
@@ -237,6 +238,12 @@ def _match_lines(results: GrepResults) -> Iterator[Line]:
         around = [*enumerate(match.before, match.line - len(match.before))]
         for number, line in [*around, *enumerate(match.after, match.line + 1)]:
             shown: Line = [(f"  {number}-", "dim"), (f" {cut_line(line, 0)}", FOUND)]
+            lines.setdefault(number, [shown])
+        for number, line in match.above:
+            shown = [
+                (f"  {number}-", "dim"),
+                (f" {cut_line(line[indents[match.path] :], 0)}", FOUND),
+            ]
             lines.setdefault(number, [shown])
         lines[match.line] = [_match_line(match, indents.get(match.path))]
     for head in heads.values():

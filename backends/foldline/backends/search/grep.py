@@ -18,7 +18,7 @@ from foldline.backends.base.bounded_regex import (
     PatternTimeoutError,
     spans_lines,
 )
-from foldline.backends.base.path_kinds import path_kind
+from foldline.backends.base.path_kinds import CODE, path_kind
 from foldline.backends.base.reading import unknown
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import (
@@ -34,7 +34,7 @@ from foldline.backends.models import COMPLETE, GrepMatch, GrepResults
 from foldline.backends.search.walks import Scope, left_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
@@ -52,6 +52,10 @@ _MOST_EQUAL = 3
 _SMALLEST = 4
 # Different texts that are remembered: memory has a bound.
 _MOST_TEXTS = 10_000
+# So few lines are shown with those that they are nested in.
+_FEW = 2
+_MOST_ABOVE = 3
+_COMMENTS = ("#", "//", "/*", "*")
 
 
 async def grep_files(
@@ -274,6 +278,8 @@ class _Pages:
             replace(match, equal=self._equal[text][0] - number) if text else match
             for match, text, number in self._kept
         ]
+        if results.total <= _FEW and isinstance(self.budget, budgets.DefaultBudget):
+            matches = [*map(self._nested, matches)]
         every = [*self.counts.items()][self.first :]
         is_lines = results.show == "lines"
         total = results.total if is_lines else results.files
@@ -295,6 +301,15 @@ class _Pages:
                 count, lambda n: budgets.size_of_lines(grep_lines(part(n))) <= budget
             )
         return part(count)
+
+    def _nested(self, match: GrepMatch) -> GrepMatch:
+        """The match with the lines that it's nested in, where these are code."""
+        if self.context or path_kind(match.path) != CODE:
+            return match
+        with suppress(PathError):
+            lines = self.read(match.path).decode("utf-8", "replace").split("\n")
+            return replace(match, above=tuple(_lines_above(lines[: match.line])))
+        return match
 
     def _add_others(self) -> None:
         """Take the lines that don't come first, as far as the page may reach."""
@@ -414,6 +429,25 @@ def _match(path: str, data: bytes, place: _Place, context: int) -> GrepMatch:
         tuple(after),
         first + 1,
     )
+
+
+def _lines_above(lines: Sequence[str]) -> list[tuple[int, str]]:
+    """The numbered lines that the last one is nested in, by indentation: the nearest, in order."""
+    above: list[tuple[int, str]] = []
+    least = _indent(lines[-1])
+    for number in range(len(lines) - 1, 0, -1):
+        line, text = lines[number - 1], lines[number - 1].strip()
+        if len(above) == _MOST_ABOVE:
+            break
+        if text and not text.startswith(_COMMENTS) and _indent(line) < least:
+            above.append((number, line.rstrip()[:_LONGEST_LINE]))
+            # What a bracket ends begins at the same depth.
+            least = _indent(line) + text.startswith((")", "]", "}"))
+    return above[::-1]
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _line_at(data: bytes, start: int) -> str:
