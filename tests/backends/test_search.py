@@ -329,3 +329,29 @@ def test_a_name_that_a_broken_parse_made_ends_at_its_line() -> None:
     text = "BEGIN\nEXPORT\n// A context.\ntemplate <typename T> class context {\n  T a;\n};\n"
     names = [one.symbol.name for one in flatten(access_to({"a.hpp": text}).get_outline("a.hpp"))]
     assert names[0] == "EXPORT"
+
+
+TESTED = {
+    "cart.py": "def total(): ...\n\ndef test_mode(): return total()\n",
+    "tests/test_cart.py": "def total_of_all(): return total()\n\n"
+    + "".join(f"def test_total_{n}():\n    assert total() == {n}\n\n" for n in range(6))
+    + "def test_other():\n    assert other()\n",
+    "cart.test.ts": (
+        "describe('total', () => {\n  it('has a total', () => {\n    total()\n  })\n"
+        "  it('is empty', () => {\n    other()\n  })\n})\n"
+    ),
+}
+
+
+def test_asked_for_tests_a_file_lists_those_that_have_what_is_asked_and_nothing_else() -> None:
+    lines = format_search(access_to(TESTED).search_files("tests of total", budget=2500)).split("\n")
+    tests = ", ".join(f"test_total_{n} {3 * n + 3}-{3 * n + 4}" for n in range(6))
+    assert f"tests/test_cart.py: {tests}" in lines
+    assert "cart.test.ts: total.has a total 2-4" in lines
+
+
+def test_a_module_of_tests_isnt_what_a_question_about_tests_names() -> None:
+    tests = "mod tests {\n    #[test]\n    fn test_far() { far() }\n}\n"
+    source = "fn grand_total() { total(total) }\n\n" + tests
+    found = access_to({"a.rs": source}).search_files("tests total", budget=2500)
+    assert found.hits[0].symbols[0].name == "grand_total"

@@ -38,7 +38,7 @@ _DOTTED = re.compile(r"\b[^\W\d]\w*(?:\.[^\W\d]\w*)+")
 _PATH = re.compile(
     r"(?<![\w.@+\\/-])[\w.@+\\/-]*\w\.[A-Za-z]\w{0,9}\b|(?<![\w.@+-])(?:[\w.@+-]+/)+[\w.@+-]+"
 )
-_ABOUT_TESTS = frozenset({"test", "tests", "spec", "specs", "doc", "docs", "example", "examples"})
+ABOUT_TESTS = frozenset({"test", "tests", "spec", "specs", "doc", "docs", "example", "examples"})
 
 STOP_WORDS = frozenset(
     """
@@ -124,7 +124,7 @@ def read_question(text: str, title_weight: float) -> Question | None:
         paths,
         frozenset(pair for parts in dotted for pair in pairwise(parts)),
         is_short,
-        is_short and any(word.lower() in _ABOUT_TESTS for word in words),
+        is_short and any(word.lower() in ABOUT_TESTS for word in words),
     )
 
 

@@ -29,6 +29,7 @@ from foldline.backends.ranking.imports import imported
 from foldline.backends.ranking.learned import reordered
 from foldline.backends.ranking.paths import terms_of_path
 from foldline.backends.ranking.question import (
+    ABOUT_TESTS,
     read_question,
     with_exact,
     with_like,
@@ -38,6 +39,7 @@ from foldline.backends.ranking.score import Scores
 from foldline.backends.ranking.symbols import (
     DOTTED_IN_FILE,
     FUNCTIONS,
+    count_terms,
     rank_units,
     units_of,
     words_of,
@@ -78,6 +80,8 @@ _FEWEST = 3
 _MOST_READ = 30
 # Definitions of the best file; the second has one fewer, and each other one.
 _MOST_SYMBOLS = 3
+# So many times as many tests are shown where the question asks for tests.
+_MORE_TESTS = 4
 # A definition of so many lines is rarely read whole.
 _LONGEST_WHOLE = 100
 _MOST_WORDS = 3
@@ -394,7 +398,16 @@ def _symbols(scores: Scores, units: Sequence[Unit], most: int) -> tuple[SymbolPl
     """The `most` definitions of a file that the query is about, best first."""
     question = scores.question
     ranked = rank_units(question, units, idf=scores.idf, dotted=DOTTED_IN_FILE)
-    asked = question.names if question.is_short else ()
+    if question.about_tests:
+        subjects = question.terms.keys() - ABOUT_TESTS
+        tests = [
+            one
+            for one in ranked
+            if _is_test(one.unit.located.symbol)
+            and not subjects.isdisjoint(count_terms(question, one.unit.words))
+        ]
+        ranked, most = tests or ranked, most * (_MORE_TESTS if tests else 1)
+    asked = {*question.names} - ABOUT_TESTS if question.is_short else set()
     titles = {name.title() for name in asked}
 
     def is_named(symbol: SymbolInfo) -> bool:
@@ -423,3 +436,11 @@ def _symbols(scores: Scores, units: Sequence[Unit], most: int) -> tuple[SymbolPl
             place = SymbolPlace(names[id(symbol)], symbol.line, symbol.line_end)
             shown[id(symbol)] = place
     return tuple(shown.values())
+
+
+def _is_test(symbol: SymbolInfo) -> bool:
+    """The symbol is a test, and holds no others."""
+    is_test = symbol.kind == SymbolKind.TEST or (
+        symbol.kind in FUNCTIONS and symbol.name.lower().startswith("test")
+    )
+    return is_test and not any(child.kind == SymbolKind.TEST for child in symbol.children)
