@@ -345,8 +345,8 @@ INNER = {
    * The rest of it, which is nothing that anybody must know.
    */
   this.#at = text
-  #each(at)
-  #other(at)
+  this.#each(at)
+  this.#other(at)
 }""",
 }
 

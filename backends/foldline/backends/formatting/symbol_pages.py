@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby, pairwise
+from typing import TYPE_CHECKING
 
 from foldline.backends import ranking
-from foldline.backends.base.languages import DOCUMENTS, language_of
+from foldline.backends.base.languages import is_indexed, language_of
 from foldline.backends.errors import SymbolError
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.budget import size_of
@@ -37,7 +39,10 @@ from foldline.backends.formatting.text_pages import (
     read_line_cursor,
 )
 from foldline.backends.models import COMPLETE, FileOutline, SymbolDetail, SymbolDetails, SymbolKind
-from foldline.backends.parsers.language_tables import LANGUAGES
+from foldline.backends.outlines.syntax import ParseRefusedError, parse
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _KIND = "symbol"
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
@@ -60,9 +65,10 @@ _MARKS = " \t/*#!-\"'"
 _STRETCH = 1.15
 # Bytes that folding comments inside must save.
 _WORTH_FOLDING = 100
-_OPENED = re.compile(r"/\*")
-_HASHED = {one.name for one in LANGUAGES if one.table and one.table.hash_comments} | {"python"}
-_QUOTES = ('"""', "'''", "`")
+_MOST_PARSED = 5 * budgets.SYMBOL_BUDGET
+# What a definition may stand in that doesn't parse alone.
+_FRAMES = (("", ""), ("if 1:", ""), ("class A {", "\n}"), ("({", "\n})"))
+_DOCUMENTED = ("function_definition", "class_definition")
 _DOCSTRING = re.compile(r"\s*[rRuU]?(\"{3}|'{3})")
 
 
@@ -149,8 +155,14 @@ def _without_comment(detail: SymbolDetail, lines: list[str]) -> SymbolDetail:
     So are the comments inside, from their second line on, where that saves enough.
     """
     comment = _long_comment(detail, lines)
-    folded = {*comment, *_inner_comments(detail, lines)}
-    if len(folded) > len(comment):
+    comments = _comment_lines(detail)
+    folded = comments.intersection(comment)
+    head = (detail.name_line or detail.line) - detail.body_line
+    for index in sorted(comments):
+        has_text = index - 1 in comments and lines[index - 1].strip(_MARKS)
+        if index > head and (has_text or index - 1 in folded):
+            folded.add(index)
+    if not folded.issubset(comment):
         note = f"…+N: N lines of comment; ask with cursor {_cursor(lines, 0)} for all"
         part = replace(detail, body=_folded(lines, folded), notes=(*detail.notes, note))
         if _size(part) <= _size(detail) - _WORTH_FOLDING:
@@ -177,36 +189,36 @@ def _folded(lines: Sequence[str], folded: Collection[int]) -> str:
     return "\n".join(text)
 
 
-def _inner_comments(detail: SymbolDetail, lines: Sequence[str]) -> Iterator[int]:
-    """Yield the lines of comments and docstrings below the head, but for their first text."""
+def _comment_lines(detail: SymbolDetail) -> set[int]:
+    """The lines of nothing but comments and docstrings, where a syntax tree has no errors."""
     language = language_of(detail.path)
-    if language in DOCUMENTS:
-        return
-    is_python = language == "python"
-    mark = "#" if language in _HASHED else "//"
-    opening = _DOCSTRING if is_python else _OPENED
-    index = (detail.name_line or detail.line) - detail.body_line + 1
-    while index < len(lines):
-        text = lines[index].strip()
-        end = index + 1
-        is_comment = True
-        if text.startswith(mark):
-            while end < len(lines) and lines[end].lstrip().startswith(mark):
-                end += 1
-        elif opened := opening.match(text):
-            closing = opened[1] if is_python else "*/"
-            rest = text[opened.end() :], *lines[end:]
-            end = index + next((n for n, line in enumerate(rest, 1) if closing in line), 1)
-            is_comment = not is_python or lines[index - 1].rstrip().endswith(":")
-        elif quote := next((one for one in _QUOTES if text.count(one) % 2), None):
-            # Lines of a string may look like comments.
-            inside = (n for n in range(end, len(lines)) if lines[n].count(quote) % 2)
-            index = next(inside, index) + 1
-            continue
-        if is_comment:
-            shown = next((n for n in range(index, end) if lines[n].strip(_MARKS)), index)
-            yield from range(shown + 1, end)
-        index = end
+    start = "<?php " if language == "php" else ""
+    is_parsed = is_indexed(detail.path) and len(detail.body) <= _MOST_PARSED
+    for before, after in _FRAMES if is_parsed else ():
+        data = f"{start}{before}\n{detail.body}{after}".encode()
+        with suppress(ParseRefusedError):
+            root = parse(language, data, guarded=True).root_node
+            if not root.has_error:
+                return {row - 1 for row in _comment_rows(root, data.split(b"\n"))}
+    return set()
+
+
+def _comment_rows(root: Node, rows: Sequence[bytes]) -> Iterator[int]:
+    waiting, docstrings = [root], set[int]()
+    while waiting:
+        node = waiting.pop()
+        (first, column), (last, end) = node.start_point, node.end_point
+        if "comment" in node.type or node.id in docstrings:
+            # Other code may stand before it or behind.
+            first += bool(rows[first][:column].strip())
+            yield from range(first, last + (not rows[last][end:].strip()))
+        elif first < last:
+            waiting += node.children
+            if node.type in _DOCUMENTED:
+                for one in node.children[-1].named_children[:1]:
+                    row, at = one.start_point
+                    if _DOCSTRING.match(rows[row][at:].decode()) and one.child_count == 1:
+                        docstrings |= {child.id for child in one.children if child.type == "string"}
 
 
 def _part(
