@@ -56,12 +56,14 @@ class Entry:
 def entries() -> Iterator[Entry]:
     """Yield the entry points of what is installed; of a distribution's versions the first.
 
-    A folder on the path is looked at if it's one of installed packages, and not the working
-    folder, which may be a workspace of any name.
+    A folder on the path is looked at if it's one of installed packages, as that of foldline is, and
+    not the working folder, which may be a workspace of any name.
     """
     distributions, here = set(), os.path.realpath(os.curdir)
+    ours = str(Path(__file__).resolve().parents[2])
     for folder in dict.fromkeys(map(os.path.realpath, filter(None, sys.path))):
-        if folder == here or Path(folder).name not in ("site-packages", "dist-packages"):
+        is_installed = folder == ours or Path(folder).name in ("site-packages", "dist-packages")
+        if folder == here or not is_installed:
             continue
         for file in sorted(Path(folder).glob("*.dist-info/entry_points.txt")):
             name, _, version = file.parent.name.removesuffix(".dist-info").partition("-")

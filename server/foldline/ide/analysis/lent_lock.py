@@ -9,6 +9,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from weakref import WeakKeyDictionary
+
+SECONDS = 5.0
+"""How long a lender waits for what a plugin is in the middle of: it may hang there, too."""
 
 
 class LentLock:
@@ -17,14 +21,22 @@ class LentLock:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._borrower: threading.Thread | None = None
+        # A lock for each thread that has ever borrowed this one, which it holds while it is inside.
+        self._inside: WeakKeyDictionary[threading.Thread, threading.RLock] = WeakKeyDictionary()
 
     def __enter__(self) -> None:
-        if not self._is_borrowed():
-            self._lock.acquire()
+        if self._is_borrowed():
+            inside = self._inside[threading.current_thread()]
+            inside.acquire()
+            if self._is_borrowed():
+                return
+            inside.release()  # The loan ended meanwhile.
+        self._lock.acquire()
 
     def __exit__(self, *_: object) -> None:
-        if not self._is_borrowed():
-            self._lock.release()
+        inside = self._inside and self._inside.get(threading.current_thread())
+        # It may have entered as a borrower, and leave after the loan has ended.
+        (inside if inside and _is_owned(inside) else self._lock).release()
 
     @contextmanager
     def lent_to(self, thread: threading.Thread) -> Iterator[None]:
@@ -32,15 +44,24 @@ class LentLock:
 
         A thread that waits without the lock keeps nobody from it.
         """
-        # Conditions ask the same of their lock.
-        if not (self._is_borrowed() or self._lock._is_owned()):  # type: ignore[attr-defined]  # noqa: SLF001
+        if not (self._is_borrowed() or _is_owned(self._lock)):
             yield
             return
+        inside = self._inside[thread] = threading.RLock()
         lender, self._borrower = self._borrower, thread
         try:
             yield
         finally:
+            # The next query would be beside it.
+            has_left = inside.acquire(timeout=SECONDS)
             self._borrower = lender
+            if has_left:
+                inside.release()
 
     def _is_borrowed(self) -> bool:
         return self._borrower is not None and threading.current_thread() is self._borrower
+
+
+def _is_owned(lock: threading.RLock) -> bool:
+    """Return True if this thread has the lock; conditions ask the same of theirs."""
+    return bool(lock._is_owned())  # type: ignore[attr-defined]  # noqa: SLF001

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from foldline.backends.base.waiting import in_thread
+from foldline.backends.errors import PathError
 from foldline.ide import features
 from foldline.ide.uris import uri_of
 from foldline.server.convert import LineIndex
@@ -38,10 +39,13 @@ async def handle(
 
 
 def _location(ls: FoldlineServer, link: ResolvedLink) -> types.Location | None:
-    """Return where a link leads; None for a folder or several files."""
+    """Return where a link leads; None for a folder, several files, or one that can't be read."""
     files, target = link.folder.access.file_backend, link.target
-    if not target.path or files.is_folder(target.path):
+    try:
+        if not target.path or files.is_folder(target.path):
+            return None
+        text = files.load(target.path).text
+    except PathError:
         return None
-    text = files.load(target.path).text
     index = LineIndex.of(text, ls.documents.position_codec.encoding)
     return types.Location(uri_of(files.root / target.path), index.line(max(target.line - 1, 0)))
