@@ -11,20 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from foldline.backends import errors
 from foldline.backends.base.extras import require_code_packages
 from foldline.backends.base.languages import TEXT
 from foldline.backends.base.near_names import near_names
-from foldline.backends.errors import (
-    BinaryFileError,
-    FileTooLargeError,
-    IgnoredPathError,
-    InvalidArgumentError,
-    MissingPathError,
-    NotAFileError,
-    NotAFolderError,
-    OutsideWorkspaceError,
-    PathError,
-)
 from foldline.backends.files.ignore import IGNORE_FILES, RULE_FILES, IgnoreRules
 from foldline.backends.files.limits import SOURCE_BYTES
 from foldline.backends.files.listing import (
@@ -129,12 +119,12 @@ class FileBackend(ABC):
         if kind is None and not self._is_overlay_folder(key):
             meant = [] if exact else self._written_otherwise(key)
             if len(meant) != 1:
-                raise MissingPathError(path, [] if exact else self._near(key))
+                raise errors.MissingPathError(path, [] if exact else self._near(key))
             key = meant[0]
         if not (no_ignore or self.no_ignore):
             hidden = (rules or self.rules()).for_path(key, is_folder=kind == "folder")
             if hidden is not None:
-                raise IgnoredPathError(path, hidden.pattern, hidden.source, hidden.cure)
+                raise errors.IgnoredPathError(path, hidden.pattern, hidden.source, hidden.cure)
         return key
 
     def exists(self, path: str) -> bool:
@@ -147,7 +137,7 @@ class FileBackend(ABC):
         """Return whether ignore files hide the path."""
         try:
             self.resolve(path, exact=True)
-        except IgnoredPathError:
+        except errors.IgnoredPathError:
             return True
         return False
 
@@ -159,7 +149,9 @@ class FileBackend(ABC):
         """The same for a folder to be listed."""
         start = self.resolve(path, no_ignore=no_ignore)
         if self._kind(start) == "file" or (start in self._overlays and start != "."):
-            raise NotAFolderError(start, "is a file; read its outline or list the folder above it")
+            raise errors.NotAFolderError(
+                start, "is a file; read its outline or list the folder above it"
+            )
         return start
 
     def read_source(self, path: str, *, no_ignore: bool = False) -> Source:
@@ -177,19 +169,19 @@ class FileBackend(ABC):
         """The text of such a path; None where it can't be read any more."""
         try:
             return self.load(path).text
-        except PathError:
+        except errors.PathError:
             return None
 
     def load_from_disk(self, path: str) -> Source:
         """The same without regard to overlays."""
         try:
             raw = self._read_bytes(path, self.size_limit)
-        except (MissingPathError, NotAFileError):
+        except (errors.MissingPathError, errors.NotAFileError):
             if self._kind(path) == "folder":
-                raise NotAFileError(path, "is a folder", "list it with get_tree") from None
+                raise errors.NotAFileError(path, "is a folder", "list it with get_tree") from None
             raise
         if is_binary(raw):
-            raise BinaryFileError(path, len(raw))
+            raise errors.BinaryFileError(path, len(raw))
         return decode(path, raw)
 
     def read_file(self, path: str, *, no_ignore: bool = False) -> str:
@@ -205,10 +197,10 @@ class FileBackend(ABC):
         key = self.resolve(path, no_ignore=no_ignore)
         try:
             lines = self.load(key).lines
-        except FileTooLargeError:
+        except errors.FileTooLargeError:
             return self._stream_lines(key, start, end)
         if start > max(len(lines), 1):
-            raise InvalidArgumentError(
+            raise errors.InvalidArgumentError(
                 "start", f"{key} has {len(lines)} lines, none from {start} on"
             )
         return "\n".join(lines[start - 1 : end])
@@ -313,21 +305,21 @@ class FileBackend(ABC):
     def _locate(self, path: str) -> str:
         """The canonical relative path of anything a caller may write."""
         if "\0" in path:
-            raise PathError(path.replace("\0", "\\0"), "holds a NUL byte and names no file")
+            raise errors.PathError(path.replace("\0", "\\0"), "holds a NUL byte and names no file")
         located = self._real(path)
         if located is None and _DRIVE.match(path) is None and path.startswith("/"):
-            raise OutsideWorkspaceError(path)
+            raise errors.OutsideWorkspaceError(path)
         if "\\" in path and (located is None or self._kind(located) is None):
             # Written on Windows, or by a model that thinks so.
             if _DRIVE.match(path):
-                raise OutsideWorkspaceError(path)
+                raise errors.OutsideWorkspaceError(path)
             located = self._real(path.replace("\\", "/"))
             written = self._real(restored(path)) if "\0" not in restored(path) else None
             if written is not None and self._kind(written) is not None:
                 # Accept a name with control characters as answers show it.
                 located = written
         if located is None or (_DRIVE.match(path) and self._kind(located) is None):
-            raise OutsideWorkspaceError(path)
+            raise errors.OutsideWorkspaceError(path)
         return located
 
     def walk_folder(
@@ -498,11 +490,11 @@ class FileBackend(ABC):
         rest = b""
         for number, chunk in enumerate(self._read_chunks(path)):
             if number == 0 and is_binary(chunk):
-                raise BinaryFileError(path, self.size_limit)
+                raise errors.BinaryFileError(path, self.size_limit)
             pieces = (rest + chunk).split(b"\n")
             rest = pieces.pop()
             if len(rest) > self.size_limit:
-                raise FileTooLargeError(path, len(rest), self.size_limit)
+                raise errors.FileTooLargeError(path, len(rest), self.size_limit)
             first = max(start - line, 0)
             wanted = pieces[first : max(end - line + 1, 0)]
             kept.extend(wanted)
@@ -512,7 +504,7 @@ class FileBackend(ABC):
                 rest = b""
                 break
             if size > self.size_limit:
-                raise FileTooLargeError(path, size, self.size_limit)
+                raise errors.FileTooLargeError(path, size, self.size_limit)
         if rest and start <= line <= end:
             kept.append(rest)
         return decode(path, b"\n".join(piece.removesuffix(b"\r") for piece in kept)).text

@@ -11,13 +11,8 @@ from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 
+from foldline.backends import errors
 from foldline.backends.base.languages import CODE, TEXT, kind_of
-from foldline.backends.errors import (
-    MissingPathError,
-    NotAFolderError,
-    PathError,
-    UnreadablePathError,
-)
 from foldline.backends.files.base import DEFAULT_SIZE_LIMIT, UNLISTED, Entry, FileBackend
 from foldline.backends.files.ignore import IGNORE_FILES, IgnoreRules, rules_version
 from foldline.backends.files.listing import (
@@ -54,11 +49,13 @@ class LocalFileBackend(FileBackend):
         try:
             mode = root_path.stat().st_mode
         except PermissionError as error:
-            raise UnreadablePathError(str(root), "the system refuses to look at it") from error
+            raise errors.UnreadablePathError(
+                str(root), "the system refuses to look at it"
+            ) from error
         except (OSError, ValueError) as error:
-            raise MissingPathError(str(root), None) from error
+            raise errors.MissingPathError(str(root), None) from error
         if not stat.S_ISDIR(mode):
-            raise NotAFolderError(str(root), "is a file; the workspace root is a folder")
+            raise errors.NotAFolderError(str(root), "is a file; the workspace root is a folder")
         super().__init__(root_path.resolve(), size_limit=size_limit, no_ignore=no_ignore)
         self._root_text = str(self.root)
         self.versions = FileVersions(self)
@@ -71,7 +68,7 @@ class LocalFileBackend(FileBackend):
             joined = self._absolute(path)
             real = os.path.realpath(joined)
         except (OSError, ValueError) as error:
-            raise PathError(path, f"cannot be resolved: {error}") from error
+            raise errors.PathError(path, f"cannot be resolved: {error}") from error
         if real == self._root_text:
             return "."
         base = self._root_text.rstrip(os.sep) + os.sep
@@ -83,7 +80,7 @@ class LocalFileBackend(FileBackend):
         try:
             mode = os.lstat(self._absolute(path)).st_mode
         except PermissionError as error:
-            raise UnreadablePathError(path, "the system refuses to look at it") from error
+            raise errors.UnreadablePathError(path, "the system refuses to look at it") from error
         except (OSError, ValueError):
             return None
         if stat.S_ISDIR(mode):
@@ -105,14 +102,14 @@ class LocalFileBackend(FileBackend):
         """The content of one moment: a file that changes while it is read is read again."""
         try:
             return read_resolved(self._absolute(path), limit, name=path)
-        except MissingPathError as error:
-            raise MissingPathError(path, self._near(path)) from error
+        except errors.MissingPathError as error:
+            raise errors.MissingPathError(path, self._near(path)) from error
 
     def _read_chunks(self, path: str) -> Iterator[bytes]:
         try:
             yield from read_chunks(self._absolute(path), name=path)
-        except MissingPathError as error:
-            raise MissingPathError(path, self._near(path)) from error
+        except errors.MissingPathError as error:
+            raise errors.MissingPathError(path, self._near(path)) from error
 
     def _list(
         self, folder: str, goes_on: Callable[[], bool] = lambda: True, kind: int = TEXT

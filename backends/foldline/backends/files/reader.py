@@ -13,18 +13,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from foldline.backends.errors import (
-    BinaryFileError,
-    FileTooLargeError,
-    MalformedFileError,
-    MissingPathError,
-    NotAFileError,
-    OutsideWorkspaceError,
-    PathError,
-    SpecialFileError,
-    UndecodableFileError,
-    UnreadablePathError,
-)
+from foldline.backends import errors
 from foldline.backends.files.jsonc import without_comments
 from foldline.backends.files.limits import KEY_PARTS, SETTINGS_BYTES
 from foldline.backends.files.source import is_binary
@@ -58,9 +47,9 @@ def read_bytes(file: Path | str, limit: int, *, root: Path | None = None) -> byt
         real = os.path.realpath(file)
         base = None if root is None else os.path.realpath(root)
     except (OSError, ValueError) as error:
-        raise PathError(str(file), f"cannot be resolved: {error}") from error
+        raise errors.PathError(str(file), f"cannot be resolved: {error}") from error
     if base is not None and not real.startswith(base.rstrip(os.sep) + os.sep):
-        raise OutsideWorkspaceError(str(file), "links to a file outside the workspace")
+        raise errors.OutsideWorkspaceError(str(file), "links to a file outside the workspace")
     return read_resolved(real, limit, name=str(file))
 
 
@@ -78,11 +67,11 @@ def read_text(
     if not strict:
         return raw.decode("utf-8", "replace")
     if is_binary(raw):
-        raise BinaryFileError(str(file), len(raw))
+        raise errors.BinaryFileError(str(file), len(raw))
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UndecodableFileError(
+        raise errors.UndecodableFileError(
             str(file), f"is not UTF-8: byte {error.start} is 0x{raw[error.start]:02x}"
         ) from None
 
@@ -108,7 +97,7 @@ def toml_of(text: str, file: Path) -> dict[str, object]:
 
     if long := _LONG_KEY.search(text):
         line = text.count("\n", 0, long.start()) + 1
-        raise MalformedFileError(
+        raise errors.MalformedFileError(
             str(file), f"a key has more than {KEY_PARTS} parts (at line {line})", line
         )
     try:
@@ -117,7 +106,7 @@ def toml_of(text: str, file: Path) -> dict[str, object]:
         raise _too_deep(file) from None
     except ValueError as error:
         at_line = _LINE.search(str(error))
-        raise MalformedFileError(
+        raise errors.MalformedFileError(
             str(file), str(error), int(at_line[1]) if at_line else None
         ) from error
 
@@ -146,7 +135,7 @@ def json_of(text: str, file: Path) -> object:
         raise _too_deep(file) from None
     except ValueError as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        raise MalformedFileError(str(file), str(error), line) from error
+        raise errors.MalformedFileError(str(file), str(error), line) from error
     return value
 
 
@@ -165,11 +154,11 @@ def read_resolved(path: str, limit: int, *, name: str) -> bytes:
                 os.close(descriptor)
             if data is not None:
                 return data
-    except PathError:
+    except errors.PathError:
         raise
     except (OSError, ValueError) as error:
         raise _refusal(error, name) from error
-    raise UnreadablePathError(name, "changed each time it was read", "ask again later")
+    raise errors.UnreadablePathError(name, "changed each time it was read", "ask again later")
 
 
 def read_chunks(path: str, *, name: str) -> Iterator[bytes]:
@@ -181,7 +170,7 @@ def read_chunks(path: str, *, name: str) -> Iterator[bytes]:
                 yield chunk
         finally:
             os.close(descriptor)
-    except PathError:
+    except errors.PathError:
         raise
     except (OSError, ValueError) as error:
         raise _refusal(error, name) from error
@@ -200,23 +189,23 @@ def _open_regular(path: str, name: str) -> tuple[int, os.stat_result]:
     return descriptor, status
 
 
-def _refusal(error: OSError | ValueError, name: str) -> PathError:
+def _refusal(error: OSError | ValueError, name: str) -> errors.PathError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return MissingPathError(name, None)
+        return errors.MissingPathError(name, None)
     problem = error.strerror if isinstance(error, OSError) else str(error)
-    return UnreadablePathError(name, f"cannot be read: {problem}")
+    return errors.UnreadablePathError(name, f"cannot be read: {problem}")
 
 
 def _read_whole(descriptor: int, before: os.stat_result, limit: int, name: str) -> bytes | None:
     """The content; None where it changes after the look `before`."""
     size = before.st_size
     if size > limit:
-        raise FileTooLargeError(name, size, limit)
+        raise errors.FileTooLargeError(name, size, limit)
     # Read a bounded amount: a log may grow faster than it is read.
     data = _read_up_to(descriptor, size or limit + 1)
     after = os.fstat(descriptor)
     if len(data) > limit:
-        raise FileTooLargeError(name, max(after.st_size, len(data)), limit)
+        raise errors.FileTooLargeError(name, max(after.st_size, len(data)), limit)
     same = (size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
     # Files of /proc and the like say size 0 and are still read whole.
     return data if same and (len(data) == size or size == 0) else None
@@ -224,11 +213,11 @@ def _read_whole(descriptor: int, before: os.stat_result, limit: int, name: str) 
 
 def _check_regular(status: os.stat_result, name: str) -> None:
     if stat.S_ISDIR(status.st_mode):
-        raise NotAFileError(name, "is a folder, not a file")
+        raise errors.NotAFileError(name, "is a folder, not a file")
     if stat.S_ISLNK(status.st_mode):
-        raise SpecialFileError(name, "is a link to itself")
+        raise errors.SpecialFileError(name, "is a link to itself")
     if not stat.S_ISREG(status.st_mode):
-        raise SpecialFileError(name)
+        raise errors.SpecialFileError(name)
 
 
 def _read_up_to(descriptor: int, limit: int) -> bytes:
@@ -240,5 +229,5 @@ def _read_up_to(descriptor: int, limit: int) -> bytes:
     return b"".join(chunks)
 
 
-def _too_deep(file: Path) -> MalformedFileError:
-    return MalformedFileError(str(file), "its values are nested too deep")
+def _too_deep(file: Path) -> errors.MalformedFileError:
+    return errors.MalformedFileError(str(file), "its values are nested too deep")

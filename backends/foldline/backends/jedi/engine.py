@@ -10,15 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends import errors
 from foldline.backends.base.untrusted import empty_folder, outside_environment
 from foldline.backends.base.waiting import STATUS, in_thread
-from foldline.backends.errors import (
-    LSPDiedError,
-    LSPProtocolError,
-    LSPResponseError,
-    LSPTimeoutError,
-    LSPUnavailableError,
-)
 from foldline.backends.lsp.lifecycle import tree_memory
 from foldline.backends.lsp.process import ServerProcess
 from foldline.records import record
@@ -80,7 +74,7 @@ class JediEngine:
             LSPError: jedi failed, or took too long.
         """
         if self._closed:
-            raise LSPUnavailableError("the language servers have been closed", NAME)
+            raise errors.LSPUnavailableError("the language servers have been closed", NAME)
         if snapshot is not self._snapshot or len(self._answers) > _MOST_ANSWERS:
             self._snapshot = snapshot
             self._answers.clear()
@@ -114,7 +108,7 @@ class JediEngine:
         }
         source = self._files.text_of(target.path)
         if source is None:
-            raise LSPUnavailableError(f"{target.path} cannot be read any more", NAME)
+            raise errors.LSPUnavailableError(f"{target.path} cannot be read any more", NAME)
         request = {
             "id": next(self._ids),
             "root": str(self._files.root),
@@ -132,14 +126,16 @@ class JediEngine:
                     reply = await self._exchange(request)
             except TimeoutError:
                 await self._stop()
-                raise LSPTimeoutError(f"gave no answer within {LAST_SECONDS:.0f} s", NAME) from None
+                raise errors.LSPTimeoutError(
+                    f"gave no answer within {LAST_SECONDS:.0f} s", NAME
+                ) from None
             except BaseException:
                 # Half an exchange: the next line would be read as the answer to another request.
                 await self._stop()
                 raise
             await self._rest()
         if "error" in reply:
-            raise LSPResponseError(str(reply["error"]), NAME)
+            raise errors.LSPResponseError(str(reply["error"]), NAME)
         return JediLocations(
             tuple(map(tuple, reply["locations"])), bool(reply["cut"]), tuple(reply["missing"])
         )
@@ -168,15 +164,15 @@ class JediEngine:
                 if not part or len(line) > _MAX_LINE:
                     break
         except OSError as error:
-            raise LSPDiedError(f"the worker cannot be spoken to: {error}", NAME) from error
+            raise errors.LSPDiedError(f"the worker cannot be spoken to: {error}", NAME) from error
         if not line.endswith(b"\n"):
             await process.wait(1.0)
             tail = process.stderr_tail
             last = f"; it last wrote: {tail.splitlines()[-1]}" if tail else ""
-            raise LSPDiedError(f"the worker ended{last}", NAME, process.exit_code, tail)
+            raise errors.LSPDiedError(f"the worker ended{last}", NAME, process.exit_code, tail)
         reply = json.loads(line)
         if not isinstance(reply, dict) or reply.get("id") != request["id"]:
-            raise LSPProtocolError("the worker answered something else", NAME)
+            raise errors.LSPProtocolError("the worker answered something else", NAME)
         return reply
 
     async def _rest(self) -> None:

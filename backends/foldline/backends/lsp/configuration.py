@@ -29,15 +29,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Literal
 
+from foldline.backends import errors
 from foldline.backends.base.near_names import did_you_mean, near_names
 from foldline.backends.base.reading import read_project
-from foldline.backends.errors import (
-    MalformedFileError,
-    MissingPathError,
-    PathError,
-    cut,
-    first_few,
-)
 from foldline.backends.files.reader import read_json, read_toml
 from foldline.backends.lsp.servers import LANGUAGE_IDS, SERVERS, ServerSpec, value_at
 from foldline.records import record
@@ -108,13 +102,13 @@ def read_configuration(root: Path, *, trusted: bool) -> ServerChoice:
     problems: tuple[str, ...] = ()
     try:
         table, problems = read_project(file, root, table, TABLE) or (table, problems)
-    except PathError as error:
+    except errors.PathError as error:
         problems = (error.summary,)
     specs = {spec.name: spec for spec in SERVERS}
     wrong: list[str] = []
     for name, values in table.servers.items():
         spec = values.applied_to(specs.get(name, ServerSpec(name, (), ())))
-        table_name = f"{where}.servers.{cut(name)}"
+        table_name = f"{where}.servers.{errors.cut(name)}"
         wrong += _unknown(f"{table_name}.languages", spec.languages, _LANGUAGES, "language")
         if spec.command and spec.languages:
             specs[name] = spec
@@ -122,7 +116,7 @@ def read_configuration(root: Path, *, trusted: bool) -> ServerChoice:
             wrong.append(f"{table_name} needs a command and languages")
     for key in ("use", "disable"):
         wrong += _unknown(f"{where}.{key}", getattr(table, key), specs, "server")
-    problems = first_few((*problems, *wrong))
+    problems = errors.first_few((*problems, *wrong))
     disabled = frozenset(name for name in table.disable if name in specs)
     if not trusted:
         waiting = [key for key in ("use", "servers") if getattr(table, key)]
@@ -145,9 +139,9 @@ def hiding_settings(spec: ServerSpec, root: Path) -> tuple[str, ...]:
         try:
             content = read_toml if hiding.file.endswith(".toml") else read_json
             settings = content(root / hiding.file, root=root)
-        except (MissingPathError, MalformedFileError):
+        except (errors.MissingPathError, errors.MalformedFileError):
             continue  # Servers read more than JSON: comments, for one.
-        except PathError as error:
+        except errors.PathError as error:
             set_keys.append(f"{hiding.file} was not read: it {error.problem}")
             continue
         keys = (key for key in hiding.keys if value_at(settings, key))
@@ -157,8 +151,8 @@ def hiding_settings(spec: ServerSpec, root: Path) -> tuple[str, ...]:
 
 def _unknown(where: str, names: Iterable[str], known: Iterable[str], what: str) -> tuple[str, ...]:
     near = list(islice(known, _MOST_COMPARED))
-    return first_few(
-        f"{where}: unknown {what} {cut(name)!r}{did_you_mean(near_names(name, near))}"
+    return errors.first_few(
+        f"{where}: unknown {what} {errors.cut(name)!r}{did_you_mean(near_names(name, near))}"
         for name in names
         if name not in known
     )

@@ -13,17 +13,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
+from foldline.backends import errors
 from foldline.backends.base.units import to_units
 from foldline.backends.base.waiting import WALKS, Shared, in_thread
 from foldline.backends.engine import ASKS_SEVERAL_FOLDERS
-from foldline.backends.errors import (
-    LSPAnswerError,
-    LSPDiedError,
-    LSPElsewhereError,
-    LSPError,
-    LSPTimeoutError,
-    LSPUnavailableError,
-)
 from foldline.backends.files.source import split_lines
 from foldline.backends.lsp.discovery import root_for
 from foldline.backends.lsp.locations import holds
@@ -137,13 +130,13 @@ class ServerPool:
             snapshot = await self.snapshot(time.monotonic())
         path = query.project_file
         candidates = self._catalog.candidates(language_id(path), query.answer)
-        problem: LSPError = LSPUnavailableError(self._catalog.why_none(path))
+        problem: errors.LSPError = errors.LSPUnavailableError(self._catalog.why_none(path))
         for spec, command in candidates:
             session = self._session(spec, command, path)
             try:
                 session.check()
                 answered = await self._ask_twice(session, query, snapshot, patience)
-            except LSPError as error:
+            except errors.LSPError as error:
                 problem = session.briefly(error)
             else:
                 session.has_failed = False
@@ -189,7 +182,7 @@ class ServerPool:
             for spec, command in self._catalog.candidates(language_id(of_language[0]), answer)[:1]:
                 try:
                     session = self._session(spec, command, of_language[0])
-                except LSPElsewhereError:
+                except errors.LSPElsewhereError:
                     return None  # The query itself may stop another folder's, or says so.
                 starting = asyncio.create_task(session.begin(begun, self._files.text_of))
                 # The next request reports a failure: starts are shared.
@@ -208,7 +201,7 @@ class ServerPool:
             # With files to open first, it would be another query.
             if spec.opens_candidates or self._closed:
                 return
-            with contextlib.suppress(LSPError):
+            with contextlib.suppress(errors.LSPError):
                 session = self._session(spec, command, path)
                 if session.is_usable:
                     running = await session.begin(asyncio.wrap_future(begun), self._files.text_of)
@@ -318,7 +311,7 @@ class ServerPool:
         """The answer of the server, or of a fresh one if it died, maybe of another request."""
         try:
             return await self._ask_session(session, query, snapshot, patience)
-        except LSPDiedError:
+        except errors.LSPDiedError:
             if not session.is_usable:
                 raise
         return await self._ask_session(session, query, snapshot, patience)
@@ -329,7 +322,7 @@ class ServerPool:
         with session.in_use():
             running = await session.up(snapshot, self._files.text_of)
             if not session.is_trusted:
-                raise LSPAnswerError("its answers can't be right", session.spec.name)
+                raise errors.LSPAnswerError("its answers can't be right", session.spec.name)
             result = await self._answer(session, running, query, patience)
         unopened = 0
         if session.spec.opens_candidates and not any(
@@ -368,7 +361,7 @@ class ServerPool:
             self._answers.popitem(last=False)
         silence = running.connection.silence
         if silence > patience and not task.done():
-            raise LSPTimeoutError(f"has not answered for {silence:.0f} s", session.spec.name)
+            raise errors.LSPTimeoutError(f"has not answered for {silence:.0f} s", session.spec.name)
         return await asyncio.shield(task)
 
     def _session(self, spec: ServerSpec, command: tuple[str, ...], path: str) -> ServerSession:
@@ -377,7 +370,7 @@ class ServerPool:
         session = self._sessions.get(key)
         if session is None:
             if self._closed:
-                raise LSPUnavailableError("the language servers have been closed")
+                raise errors.LSPUnavailableError("the language servers have been closed")
             while len(self._sessions) >= MAX_SERVERS:
                 _, oldest = self._sessions.popitem(last=False)
                 closing = asyncio.create_task(oldest.close())
@@ -411,7 +404,7 @@ class ServerPool:
             return
         idle = [sessions for sessions in up if all(session.is_idle for session in sessions)]
         if ASKS_SEVERAL_FOLDERS.get() or not idle:
-            raise LSPElsewhereError(
+            raise errors.LSPElsewhereError(
                 f"runs for {len(up)} other folders; ask about this folder alone", spec.name
             )
         for session in min(idle, key=lambda some: max(session.used for session in some)):
@@ -464,7 +457,9 @@ class Exchange:
         path = self.query.target.path
         text = self.read(path)
         if text is None:
-            raise LSPUnavailableError(f"{path} cannot be read any more", self.session.spec.name)
+            raise errors.LSPUnavailableError(
+                f"{path} cannot be read any more", self.session.spec.name
+            )
         shown = self._show_candidates()
         self.running.documents.show(path, text)
         uri = self.running.documents.uri(path)

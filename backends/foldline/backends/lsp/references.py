@@ -11,15 +11,10 @@ import time
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING
 
+from foldline.backends import errors
 from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.base.waiting import result_of
 from foldline.backends.engine import Confirmation, EngineQuery
-from foldline.backends.errors import (
-    LSPElsewhereError,
-    LSPError,
-    LSPTimeoutError,
-    LSPUnavailableError,
-)
 from foldline.backends.jedi.engine import SEARCH_SECONDS, JediEngine, JediLocations
 from foldline.backends.lsp.configuration import hiding_settings
 from foldline.backends.lsp.locations import LocationCollector
@@ -69,7 +64,7 @@ class ServerReferences(ServerRequests):
         """List the files, and start the server for most of them; returns at once."""
         del name, scope
         if self._closed:
-            raise LSPUnavailableError("the language servers have been closed")
+            raise errors.LSPUnavailableError("the language servers have been closed")
         snapshot = self._loop.start(self._pool.prepare(Answer.REFERENCES, since))
         return ServerQuery(self, self._files, self._pool, self._jedi, snapshot)
 
@@ -124,7 +119,7 @@ class ServerQuery(EngineQuery):
 
     async def _ask_all(
         self, queries: Sequence[Query], seconds: float
-    ) -> list[Answered | JediAnswered | LSPError]:
+    ) -> list[Answered | JediAnswered | errors.LSPError]:
         """The outcome of each request at the deadline; runs on the background loop."""
         snapshot = asyncio.ensure_future(asyncio.wrap_future(self.snapshot))
         tasks = [asyncio.create_task(self._ask(query, snapshot, seconds)) for query in queries]
@@ -142,13 +137,15 @@ class ServerQuery(EngineQuery):
         snapshot = await asyncio.shield(begun)
         try:
             return await self.pool.ask(query, snapshot, patience=seconds)
-        except LSPError as error:
-            is_elsewhere = isinstance(error, LSPElsewhereError)
+        except errors.LSPError as error:
+            is_elsewhere = isinstance(error, errors.LSPElsewhereError)
             if query.project or is_elsewhere or language_id(query.target.path) != "python":
                 raise
             return await self._ask_jedi(query, snapshot, error)
 
-    async def _ask_jedi(self, query: Query, snapshot: Snapshot, failure: LSPError) -> JediAnswered:
+    async def _ask_jedi(
+        self, query: Query, snapshot: Snapshot, failure: errors.LSPError
+    ) -> JediAnswered:
         if self.jedi is None:
             raise failure
         path = query.target.path
@@ -157,37 +154,39 @@ class ServerQuery(EngineQuery):
             candidates.append(path)
         try:
             answered = await self.jedi.references(query.target, candidates, snapshot)
-        except LSPError as error:
-            raise LSPUnavailableError(f"{failure}; {error}") from error
+        except errors.LSPError as error:
+            raise errors.LSPUnavailableError(f"{failure}; {error}") from error
         return JediAnswered(answered, str(failure))
 
     def _outcome(
         self, task: asyncio.Task[Answered | JediAnswered], path: str, seconds: float
-    ) -> Answered | JediAnswered | LSPError:
+    ) -> Answered | JediAnswered | errors.LSPError:
         if not task.done():
             return self._late(path, seconds)
         if task.cancelled():
-            return LSPUnavailableError("the language servers have been closed")
+            return errors.LSPUnavailableError("the language servers have been closed")
         try:
             return task.result()
-        except LSPError as error:
+        except errors.LSPError as error:
             return error
 
-    def _late(self, path: str, seconds: float) -> LSPError:
+    def _late(self, path: str, seconds: float) -> errors.LSPError:
         session = self.pool.session_for(path, Answer.REFERENCES)
         engine = session.spec.name if session else "the language server"
         state = session.state.value if session else "starting"
         doing = f"is {state}" if state in {"starting", "indexing"} else "goes on"
-        return LSPTimeoutError(f"timed out after {seconds:.3g} s; {engine} {doing}, ask again")
+        return errors.LSPTimeoutError(
+            f"timed out after {seconds:.3g} s; {engine} {doing}, ask again"
+        )
 
 
 class _Outcomes:
     """The outcomes of one query's requests: answers, answers of jedi, and failures."""
 
-    def __init__(self, outcomes: Sequence[Answered | JediAnswered | LSPError]) -> None:
+    def __init__(self, outcomes: Sequence[Answered | JediAnswered | errors.LSPError]) -> None:
         self._answers = [outcome for outcome in outcomes if isinstance(outcome, Answered)]
         self._jedi = [outcome for outcome in outcomes if isinstance(outcome, JediAnswered)]
-        self._failures = [outcome for outcome in outcomes if isinstance(outcome, LSPError)]
+        self._failures = [outcome for outcome in outcomes if isinstance(outcome, errors.LSPError)]
 
     def confirmation(self, files: FileBackend, remarks: Sequence[str]) -> Confirmation:
         """All uses once; `remarks` and what failed make the coverage."""

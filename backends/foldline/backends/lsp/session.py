@@ -12,16 +12,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from foldline.backends import errors
 from foldline.backends.base.waiting import STATUS, in_thread
-from foldline.backends.errors import (
-    LSPAnswerError,
-    LSPDiedError,
-    LSPError,
-    LSPProtocolError,
-    LSPResponseError,
-    LSPTimeoutError,
-    LSPUnavailableError,
-)
 from foldline.backends.lsp.initialized_server import start_server
 from foldline.backends.lsp.lifecycle import (
     CLOSING_GRACE,
@@ -149,7 +141,9 @@ class ServerSession:
             LSPUnavailableError: It failed lately, and the wait isn't over.
         """
         if not self.is_usable:
-            raise LSPUnavailableError(f"{self.state}: {self._backoff.problem}", self.spec.name)
+            raise errors.LSPUnavailableError(
+                f"{self.state}: {self._backoff.problem}", self.spec.name
+            )
 
     @property
     def is_trusted(self) -> bool:
@@ -165,15 +159,15 @@ class ServerSession:
         self._backoff.problem = problem
         if problem:
             self._wrong_answers[self.generation] += 1
-            raise LSPAnswerError(problem, self.spec.name)
+            raise errors.LSPAnswerError(problem, self.spec.name)
         self._wrong_answers.clear()
 
-    def briefly(self, error: LSPError) -> LSPError:
+    def briefly(self, error: errors.LSPError) -> errors.LSPError:
         """The failure as it is told: in full once, and briefly until the server answers."""
-        if isinstance(error, LSPTimeoutError | LSPResponseError):
+        if isinstance(error, errors.LSPTimeoutError | errors.LSPResponseError):
             return error
         if self.has_failed:
-            return LSPUnavailableError(
+            return errors.LSPUnavailableError(
                 "still failing" if self.is_usable else f"still {self.state}", self.spec.name
             )
         self.has_failed = True
@@ -232,7 +226,9 @@ class ServerSession:
         if self.running is not None:
             return self.running
         if self._closed:
-            raise LSPUnavailableError("the language servers have been closed", self.spec.name)
+            raise errors.LSPUnavailableError(
+                "the language servers have been closed", self.spec.name
+            )
         if self._starting is None:
             self._backoff.check()
             self._starts += 1
@@ -268,7 +264,7 @@ class ServerSession:
         try:
             with self.in_use():
                 return await connection.request(method, params, seconds=self._limits.request)
-        except LSPTimeoutError:
+        except errors.LSPTimeoutError:
             if connection.received == before or connection.strays > strays:
                 self._begin_end(running, "it stopped answering", crashed=True)
             raise
@@ -307,7 +303,7 @@ class ServerSession:
         await running.connection.ended()
         if self._running is running:
             failure = running.connection.failure
-            crashed = isinstance(failure, LSPDiedError | LSPProtocolError)
+            crashed = isinstance(failure, errors.LSPDiedError | errors.LSPProtocolError)
             self._begin_end(running, str(failure), crashed=crashed)
 
     def _begin_end(self, running: InitializedServer, problem: str, *, crashed: bool) -> None:
@@ -354,5 +350,5 @@ class ServerSession:
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         error = None if task.cancelled() else task.exception()
-        if error is not None and not isinstance(error, LSPError):
+        if error is not None and not isinstance(error, errors.LSPError):
             log.error("%s: internal failure", self.spec.name, exc_info=error)

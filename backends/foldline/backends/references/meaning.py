@@ -9,14 +9,9 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
+from foldline.backends import errors
 from foldline.backends.base.languages import UNKNOWN, language_of
 from foldline.backends.base.near_names import did_you_mean, near_names
-from foldline.backends.errors import (
-    AmbiguousSymbolError,
-    BackendError,
-    InvalidArgumentError,
-    SymbolNotFoundError,
-)
 from foldline.backends.formatting.text import first_of, plural, sentences
 from foldline.backends.models import COMPLETE, ReferenceKind
 from foldline.backends.outlines.analysis import uses_of
@@ -75,7 +70,7 @@ class Meaning(NamedTuple):
             AmbiguousSymbolError: There are several, with their places and signatures.
         """
         if not self.found:
-            raise SymbolNotFoundError(
+            raise errors.SymbolNotFoundError(
                 "", self.name, self.near, self.gap, used=self.used, left_out=self.left_out
             )
         definitions = tuple(one for one in self.found if not one.declares) or self.found
@@ -85,7 +80,7 @@ class Meaning(NamedTuple):
             signatures = (one.located.symbol.signature for one in definitions)
             every = [": ".join(pair) for pair in zip(places, signatures, strict=True)]
             note = self.said if re.search(" taken for |^in macros", self.said) else ""
-            raise AmbiguousSymbolError("", self.name, every, self.gap, note)
+            raise errors.AmbiguousSymbolError("", self.name, every, self.gap, note)
         return definitions[0]
 
     def told(self) -> str:
@@ -199,7 +194,7 @@ class Names:
             InvalidArgumentError: It is.
         """
         if len(name) > _LONGEST:
-            raise InvalidArgumentError("name", f"is longer than {_LONGEST:,} characters")
+            raise errors.InvalidArgumentError("name", f"is longer than {_LONGEST:,} characters")
 
     def place(self, text: str) -> Written | None:
         """The parts of a place such as `cart.py:12` or `cart.py:Cart.total`; None for a name."""
@@ -277,7 +272,7 @@ class Names:
 
     def is_broken(self, path: str) -> bool:
         """Return whether the outline of a file says that it doesn't parse."""
-        with suppress(BackendError):
+        with suppress(errors.BackendError):
             return PARSED_WITH_ERRORS in self._analysis.get_outline(path).reason
         return False
 

@@ -11,6 +11,7 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
+from foldline.backends import errors
 from foldline.backends.base.bounded_regex import (
     GREP_SECONDS,
     LinePattern,
@@ -21,13 +22,6 @@ from foldline.backends.base.bounded_regex import (
 from foldline.backends.base.path_kinds import CODE, path_kind
 from foldline.backends.base.reading import unknown
 from foldline.backends.base.waiting import coroutine_of
-from foldline.backends.errors import (
-    BinaryFileError,
-    FileTooLargeError,
-    InvalidArgumentError,
-    PathError,
-    UnreadablePathError,
-)
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.text import files_text, grep_lines
 from foldline.backends.models import COMPLETE, GrepMatch, GrepResults
@@ -90,11 +84,11 @@ async def grep_files(
     since = monotonic()
     budgets.check_budget(budget)
     if not 0 <= context <= _MOST_CONTEXT:
-        raise InvalidArgumentError("context", f"{context} is not from 0 to {_MOST_CONTEXT}")
+        raise errors.InvalidArgumentError("context", f"{context} is not from 0 to {_MOST_CONTEXT}")
     if not pattern:
-        raise InvalidArgumentError("pattern", "is empty, which matches every line")
+        raise errors.InvalidArgumentError("pattern", "is empty, which matches every line")
     if show not in SHOWN:
-        raise InvalidArgumentError("show", unknown(show, SHOWN, "value"))
+        raise errors.InvalidArgumentError("show", unknown(show, SHOWN, "value"))
     first = budgets.read_cursor(_KIND, cursor)
     if index is not None:
         # A walk that begins with the kept list compares times, and opens no folder.
@@ -128,7 +122,7 @@ async def grep_files(
     refusal, results = None, None
     try:
         results = await results_of(pattern)
-    except InvalidArgumentError as error:
+    except errors.InvalidArgumentError as error:
         refusal = error
     plain = _PUNCTUATION.sub(r"\\\g<0>", pattern)
     if plain != pattern and (results is None or results.total == 0):
@@ -185,15 +179,15 @@ class _Search:
                 return
             try:
                 data = self.read(path)
-            except FileTooLargeError:
+            except errors.FileTooLargeError:
                 self.too_large.append(path)
                 continue
-            except UnreadablePathError:
+            except errors.UnreadablePathError:
                 self.unreadable.append(path)
                 continue
-            except PathError as error:
+            except errors.PathError as error:
                 # Else special, or gone.
-                self.binary += isinstance(error, BinaryFileError)
+                self.binary += isinstance(error, errors.BinaryFileError)
                 continue
             self.searched += 1
             yield path, data
@@ -306,7 +300,7 @@ class _Pages:
         """The match with the lines that it's nested in, where these are code."""
         if self.context or path_kind(match.path) != CODE:
             return match
-        with suppress(PathError):
+        with suppress(errors.PathError):
             lines = self.read(match.path).decode("utf-8", "replace").split("\n")
             return replace(match, above=tuple(_lines_above(lines[: match.line])))
         return match
@@ -318,7 +312,7 @@ class _Pages:
                 return
             if len(early) == self.counts[path]:
                 continue
-            with suppress(PathError):
+            with suppress(errors.PathError):
                 data = self.read(path)
                 for number, match in enumerate(self.matching(data), 1):
                     if number not in early:
@@ -363,7 +357,7 @@ def _compile(pattern: str, *, ignore_case: bool) -> LinePattern:
     try:
         return LinePattern(pattern, ignore_case=ignore_case)
     except PatternError as error:
-        raise InvalidArgumentError("pattern", str(error)) from None
+        raise errors.InvalidArgumentError("pattern", str(error)) from None
 
 
 def _matching_lines(pattern: LinePattern, data: bytes, *, across: bool) -> Iterator[_Place]:
@@ -400,7 +394,7 @@ def _search(
             raise PatternTimeoutError
         return pattern.search(data, position)
     except PatternTimeoutError:
-        raise InvalidArgumentError(
+        raise errors.InvalidArgumentError(
             "pattern", "takes too long: leave out repetition within repetition, such as (a+)+"
         ) from None
 

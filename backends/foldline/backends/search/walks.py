@@ -9,15 +9,9 @@ from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
+from foldline.backends import errors
 from foldline.backends.base.languages import TEXT
 from foldline.backends.base.waiting import Shared, result_of
-from foldline.backends.errors import (
-    IgnoredPathError,
-    MissingPathError,
-    NoMatchError,
-    OutsideWorkspaceError,
-    PathError,
-)
 from foldline.backends.files.globs import MAGIC, Glob
 from foldline.backends.files.ignore import ALWAYS_HIDDEN, DEFAULT_SOURCE
 from foldline.backends.files.listing import name_of
@@ -156,14 +150,14 @@ class Scope:
         self._no_ignore = no_ignore
         self._folder = "."
         self._glob: Glob | None = None
-        self._missing: PathError | None = None
+        self._missing: errors.PathError | None = None
         self.single_file: str | None = None
         if text is None or text in {"", ".", "./"}:
             return
         is_glob = not MAGIC.isdisjoint(text)
         try:
             path = _resolved(files, text, no_ignore=no_ignore, exact=is_glob)
-        except MissingPathError as error:
+        except errors.MissingPathError as error:
             if not is_glob and "/" in text.rstrip("/"):
                 raise
             self._missing = None if is_glob else error
@@ -227,10 +221,10 @@ class Scope:
             for path in (one.path for one in every if self._glob.matches(one.path)):
                 try:
                     self._files.resolve(path)
-                except IgnoredPathError as error:
+                except errors.IgnoredPathError as error:
                     problem = f"matches ignored files only: {visible(path)} {error.problem}"
-                    raise NoMatchError(self._glob.text, problem, error.cure) from None
-        raise self._missing or NoMatchError(
+                    raise errors.NoMatchError(self._glob.text, problem, error.cure) from None
+        raise self._missing or errors.NoMatchError(
             self._glob.text, "matches no file", self._glob.near(paths)
         )
 
@@ -256,7 +250,7 @@ def _resolved(files: FileBackend, text: str, *, no_ignore: bool, exact: bool) ->
     """The path that exists; one that begins with a slash may be meant from the root."""
     try:
         return files.resolve(text, no_ignore=no_ignore, exact=exact)
-    except OutsideWorkspaceError:
+    except errors.OutsideWorkspaceError:
         inside = text.strip("/")
         if not text.startswith("/") or not inside:
             raise
