@@ -22,7 +22,7 @@ _MOST_PARTS = 32
 
 
 class _Decoded:
-    """What was read of a file's segments, by their numbers."""
+    """Decoded segments of an index file, by their numbers."""
 
     def __init__(self) -> None:
         self.segments: dict[int, Segment] = {}

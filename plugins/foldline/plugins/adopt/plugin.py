@@ -1,4 +1,4 @@
-"""What adopting brings: its verb, its command, and the code action of a text."""
+"""The plugin of adopting: a verb, a command, and the code action of a text."""
 
 from __future__ import annotations
 

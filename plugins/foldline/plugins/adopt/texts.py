@@ -30,7 +30,7 @@ ROLES = {
 _DEDENTS = {"dedent": textwrap.dedent, "cleandoc": inspect.cleandoc}
 _STRIPS = {"strip": str.strip, "lstrip": str.lstrip, "rstrip": str.rstrip}
 AFTER = {**_DEDENTS, **_STRIPS}
-"""What a source may do with a text: the functions by name."""
+"""Functions that a source may apply to a text, by name."""
 
 
 class ChatMessage(NamedTuple):

@@ -35,7 +35,7 @@ _NEWER = {
     13: re.compile(r"\b(?:class|def|type)\s+\w+\[[^\]]*="),
     12: re.compile(r"^\s*type\s+\w|\b(?:class|def)\s+\w+\[|\b[rR]?[fF][rR]?[\"']"),
 }
-"""What a Python 3 of this minor version reads, and none before."""
+"""Syntax that Python 3 reads from this minor version on."""
 _HOLE = re.compile(r"[<{\[$%@#_*|].*\w.*", re.DOTALL)
 TOO_DEEP = (
     "an expression of the module is nested too deep to be read, such as thousands of texts joined "

@@ -27,7 +27,7 @@ STYLES = {
     "template": "`string.Template` fills it in",
     "jinja": "Jinja fills it in",
 }
-"""What the styles mean, for a text that could have several."""
+"""Meanings of the styles, for a text that could have several."""
 
 
 def register(verbs: Verbs) -> None:

@@ -18,7 +18,7 @@ from foldline.ide.plugins import Action
 
 _Placed = TypeVar("_Placed", document.InstructionSection, Range)
 SUMMARY = "what it tells"
-"""What stands for the summary of a folded section, which a person writes."""
+"""The placeholder of a folded section's summary, which a person writes."""
 FEWEST_LINES = 12
 """A shorter section isn't worth a summary and a call."""
 # One such word in its prose, and a section isn't offered for folding: it may be a rule.

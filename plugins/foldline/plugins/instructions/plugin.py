@@ -1,4 +1,4 @@
-"""What instruction files bring beyond being prompts."""
+"""The plugin of instruction files: everything about them but their being prompts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What serving over HTTP brings: a transport of `foldline mcp`."""
+"""The plugin of serving over HTTP: a transport of `foldline mcp`."""
 
 from foldline.ide.plugins import Plugin
 

@@ -59,7 +59,7 @@ HTTP_OPTIONS: dict[str, tuple[str, str, type | None]] = {
         float,
     ),
 }
-"""What only `--http` takes: the placeholder, the help, and the type; None for repeated texts."""
+"""Options that need `--http`: the placeholder, the help, and the type; None for repeated texts."""
 
 
 @record

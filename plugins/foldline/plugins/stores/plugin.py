@@ -1,4 +1,4 @@
-"""What the stores bring to the shells: their verb."""
+"""The plugin of stores: their verb."""
 
 from foldline.ide.plugins import Plugin
 
