@@ -14,12 +14,14 @@ __all__, __getattr__, __dir__ = exports(
         "base": ("BaseAdapter", "render_for_evaluation"),
         "protocol": ("Evaluable", "ModelExchange", "ModelTurn", "ProviderAdapter"),
         "schemas": (
+            "ToolDefinition",
             "anthropic_tools",
             "openai_responses_tools",
             "openai_tools",
             "output_schema",
         ),
         "scripted": ("RecordingAdapter", "ScriptedAdapter"),
+        "toolset": ("PromptToolset",),
         "transcript": ("Exchange", "PromptSeen", "ScriptedCall", "ScriptedTurn", "Transcript"),
     },
 )

@@ -1,12 +1,14 @@
 from foldline.prompts.adapters.base import BaseAdapter, render_for_evaluation
 from foldline.prompts.adapters.protocol import Evaluable, ModelExchange, ModelTurn, ProviderAdapter
 from foldline.prompts.adapters.schemas import (
+    ToolDefinition,
     anthropic_tools,
     openai_responses_tools,
     openai_tools,
     output_schema,
 )
 from foldline.prompts.adapters.scripted import RecordingAdapter, ScriptedAdapter
+from foldline.prompts.adapters.toolset import PromptToolset
 from foldline.prompts.adapters.transcript import (
     Exchange,
     PromptSeen,
@@ -24,11 +26,13 @@ __all__ = [
     "ModelExchange",
     "ModelTurn",
     "PromptSeen",
+    "PromptToolset",
     "ProviderAdapter",
     "RecordingAdapter",
     "ScriptedAdapter",
     "ScriptedCall",
     "ScriptedTurn",
+    "ToolDefinition",
     "Transcript",
     "anthropic_tools",
     "openai_responses_tools",

@@ -110,10 +110,18 @@ class BaseAdapter(ABC):
         options: EvaluationOptions,
         opener: ExpansionLoop[OutputT] | None = None,
     ) -> PromptResponse[OutputT]:
-        """Evaluate as `evaluate` does; an `opener` grants requests that can be appended.
+        """Evaluate as `evaluate` does; an `opener` grants requests that can be appended."""
+        run = self.begin(prompt, *params, options=options, opener=opener)
+        return run.execute(dict(options.visibility_overrides or {}))
 
-        Chapters are decided once.
-        """
+    def begin(
+        self,
+        prompt: Evaluable[OutputT],
+        *params: object,
+        options: EvaluationOptions,
+        opener: ExpansionLoop[OutputT] | None = None,
+    ) -> Run[OutputT]:
+        """Return an evaluation before its first request; its chapters are decided once."""
         prepared = _prepared(prompt, *params, options=options)
         shown = dict(options.visibility_overrides or {})
 
@@ -131,7 +139,7 @@ class BaseAdapter(ABC):
             options,
             goal=lambda rendered: _goal_text(rendered, options.goal_section_key),
             opener=opener,
-        ).execute(shown)
+        )
 
     aevaluate = in_thread(evaluate)
     """`evaluate` in a thread, for asynchronous programs; cancelling the task cancels it."""

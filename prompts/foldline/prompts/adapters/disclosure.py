@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar, Unpack
 from foldline.prompts import errors
 from foldline.prompts.adapters.base import BaseAdapter, rendered_with
 from foldline.prompts.adapters.protocol import ProviderAdapter
+from foldline.prompts.adapters.run import Run
 from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.disclosure.retry import ExpansionBudget, apply_expansion, rebind_tasks
 from foldline.prompts.prompt import Prompt
@@ -72,24 +73,15 @@ def evaluate_with_disclosure(
         PromptEvaluationError: The evaluation failed; `kind` says why.
         OutputParseError: The answer doesn't fit the declared output.
     """
-    if isinstance(prompt, PromptTemplate):
-        prompt = prompt.bind()
-    elif not isinstance(prompt, Prompt):
-        raise errors.PromptConfigurationError(
-            "Disclosure renders the prompt again; give a Prompt or a PromptTemplate, "
-            f"not {prompt!r}."
-        )
-    settings = EvaluationOptions.of("evaluate_with_disclosure", **options)
-    loop = ExpansionLoop(
-        settings.bind(copy.copy(prompt), *params),
-        # Don't bind the same values again.
-        replace(settings, section_params=None, overrides=None, tag=None, wording=None),
-        dict(settings.visibility_overrides or {}),
-        ExpansionBudget(max_requests=max_expansions),
-        count_tokens,
-        rollback_session,
-        on_expansion,
-        opening == "append",
+    loop = ExpansionLoop.of(
+        prompt,
+        *params,
+        options=EvaluationOptions.of("evaluate_with_disclosure", **options),
+        max_expansions=max_expansions,
+        count_tokens=count_tokens,
+        rollback=rollback_session,
+        on_expansion=on_expansion,
+        append=opening == "append",
     )
     if expansion_budget is not None:
         loop.limit_growth(expansion_budget)
@@ -127,10 +119,50 @@ class ExpansionLoop(Generic[OutputT]):
     _allowed: int | None = None
     _snapshot: SessionSnapshot | None = None
 
+    @classmethod
+    def of(
+        cls,
+        prompt: Prompt[OutputT] | PromptTemplate[OutputT],
+        *params: object,
+        options: EvaluationOptions,
+        max_expansions: int,
+        count_tokens: Callable[[str], int] = estimated_tokens,
+        rollback: bool = False,
+        on_expansion: Callable[[errors.VisibilityExpansionRequired], object] | None = None,
+        append: bool = True,
+    ) -> ExpansionLoop[OutputT]:
+        """Return the evaluations of a prompt with these parameters.
+
+        Raises:
+            PromptConfigurationError: It can't be rendered again, or the arguments don't fit it.
+        """
+        if isinstance(prompt, PromptTemplate):
+            prompt = prompt.bind()
+        elif not isinstance(prompt, Prompt):
+            raise errors.PromptConfigurationError(
+                "Disclosure renders the prompt again; give a Prompt or a PromptTemplate, "
+                f"not {prompt!r}."
+            )
+        return cls(
+            options.bind(copy.copy(prompt), *params),
+            # Don't bind the same values again.
+            replace(options, section_params=None, overrides=None, tag=None, wording=None),
+            dict(options.visibility_overrides or {}),
+            ExpansionBudget(max_requests=max_expansions),
+            count_tokens,
+            rollback,
+            on_expansion,
+            append,
+        )
+
     def limit_growth(self, tokens: int) -> None:
         """Let the prompt grow by at most so many tokens."""
         self._size = self._tokens()
         self._allowed = self._size + tokens
+
+    def begin(self, adapter: BaseAdapter) -> Run[OutputT]:
+        """Return an evaluation before its first request, which opens what can be appended."""
+        return adapter.begin(self._prompt, options=self._visible(), opener=self)
 
     def run(self, adapter: ProviderAdapter) -> PromptResponse[OutputT]:
         """Evaluate until there is an answer."""

@@ -146,17 +146,36 @@ class Run(Generic[OutputT]):
             self._conversation = self._conversation.add(self._said(turn))
             if not turn.tool_calls:
                 break
-            answers = runtime.dispatch_tool_calls(
-                [self._meant(call) for call in turn.tool_calls],
-                self._tools(),
-                context=replace(self._context, turn=self._turns, rendered=self._rendered),
-                cancellation=self._options.cancellation,
-                on_outcome=self._reported,
-                on_expansion=None if self._opener is None else self._open,
-            )
+            answers = self.call(turn.tool_calls)
             outcomes.extend(answers)
             self._tell(exchange, answers)
         return self._response(turn, tuple(outcomes))
+
+    @property
+    def sent(self) -> RenderedPrompt[OutputT]:
+        """The prompt as the first request has it, with the tools that are offered throughout."""
+        return self._sent
+
+    @property
+    def rendered(self) -> RenderedPrompt[OutputT]:
+        """The prompt with all that was opened since."""
+        return self._rendered
+
+    def call(self, calls: Sequence[runtime.ToolCall]) -> tuple[runtime.ToolOutcome, ...]:
+        """Run the calls of a message, in order.
+
+        Raises:
+            VisibilityExpansionRequired: The model asks for sections that can't be appended.
+            PromptEvaluationError: A bound of the evaluation was reached.
+        """
+        return runtime.dispatch_tool_calls(
+            [self._meant(call) for call in calls],
+            self._tools(),
+            context=replace(self._context, turn=self._turns, rendered=self._rendered),
+            cancellation=self._options.cancellation,
+            on_outcome=self._reported,
+            on_expansion=None if self._opener is None else self._open,
+        )
 
     def _tools(self) -> Sequence[Tool[object, object]]:
         """Return the tools that can be called now, with those offered for opening sections."""

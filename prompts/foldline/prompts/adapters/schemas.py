@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from foldline.prompts.output.schema import JsonSchema, StrictSchema
 from foldline.prompts.rendered import RenderedPrompt
@@ -14,14 +14,27 @@ from foldline.prompts.tool_calls import described, parameters_schema
 _NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool as a model gets it; `parameters` is a JSON Schema of an object."""
+
+    name: str
+    description: str
+    parameters: JsonSchema = field(hash=False)
+
+
 def openai_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
     """Return the tools for OpenAI's Chat Completions API, LiteLLM and LangChain."""
     return [
         {
             "type": "function",
-            "function": {"name": name, "description": description, "parameters": parameters},
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.parameters,
+            },
         }
-        for name, description, parameters in _tools(rendered)
+        for tool in tool_definitions(rendered)
     ]
 
 
@@ -32,15 +45,13 @@ def openai_responses_tools(
     return [
         {
             "type": "function",
-            "name": name,
-            "description": description,
-            "parameters": parameters,
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.parameters,
             # Otherwise the API makes every parameter a required one.
             "strict": False,
         }
-        for name, description, parameters in _tools(
-            rendered, rendered.deferred_tools if deferred else None
-        )
+        for tool in tool_definitions(rendered, rendered.deferred_tools if deferred else None)
     ]
 
 
@@ -48,8 +59,10 @@ def anthropic_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
     """Return the tools for Anthropic's Messages API; deferred ones come last, marked as such."""
     tools, deferred = (
         [
-            dict[str, object](name=name, description=description, input_schema=parameters)
-            for name, description, parameters in _tools(rendered, chosen)
+            dict[str, object](
+                name=tool.name, description=tool.description, input_schema=tool.parameters
+            )
+            for tool in tool_definitions(rendered, chosen)
         ]
         for chosen in (None, rendered.deferred_tools)
     )
@@ -72,12 +85,13 @@ def allowed_name(text: str) -> str:
     return _NOT_IN_A_NAME.sub("_", text)[:64]
 
 
-def _tools(
+def tool_definitions(
     rendered: RenderedPrompt[object], tools: Sequence[Tool[object, object]] | None = None
-) -> list[tuple[str, str, JsonSchema]]:
+) -> list[ToolDefinition]:
+    """Return the definitions of a prompt's tools, or of these of them."""
     params = rendered.tool_param_descriptions
     return [
-        (
+        ToolDefinition(
             tool.name,
             described(tool, rendered.wording),
             parameters_schema(tool, params.get(tool.name)),
