@@ -20,22 +20,26 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from copy import copy
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
 
 from foldline.prompts.dataclasses import FrozenDataclass
+from foldline.prompts.disclosure.disclosure import ReadSectionParams
 from foldline.prompts.errors import did_you_mean, near_names
 from foldline.prompts.layout.blocks import Block
+from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.parameter_sets import instances, misfit, set_functions
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
+from foldline.prompts.runtime.response import PromptResponse
 from foldline.prompts.visibility import SectionVisibility
 
 __all__ = [
     "Snapshot",
+    "assert_run",
     "assert_sets",
     "assert_snapshot",
     "assert_within",
@@ -302,6 +306,49 @@ def assert_sets(
     if problems:
         raise AssertionError("\n".join(problems))
     return rendered_sets
+
+
+def assert_run(
+    response: PromptResponse[object],
+    *,
+    called: Collection[str] | None = None,
+    opened: Collection[str] | None = None,
+    tokens: int | None = None,
+) -> None:
+    """Assert what an evaluation did, in all its requests; what isn't given may be anything.
+
+    Args:
+        response: The answer of `evaluate` or `evaluate_with_disclosure`.
+        called: The names of the tools that the model called: a list has each call in order, a set
+            only says which. `open_sections` and `read_section` aren't among them.
+        opened: The dotted keys of the sections that it opened or read, in any order.
+        tokens: The most tokens that the requests may take, input and output together.
+
+    Raises:
+        AssertionError: It did something else; there is a line for each of them.
+    """
+    __tracebackhide__ = True
+    every = [outcome for one in response.expansions for outcome in one.outcomes]
+    every += response.tool_outcomes
+    names = [o.call.name for o in every if o.call.name not in (OPEN_SECTIONS, READ_SECTION)]
+    calls = set(names) if isinstance(called, Set) else names
+    keys = {key for one in response.expansions for key in one.section_keys}
+    read = (o.params for o in every if o.result.success)
+    keys |= {params.section_key for params in read if isinstance(params, ReadSectionParams)}
+    spent = sum((one.usage for one in response.expansions), response.usage).total
+    problems = []
+    if called is not None and calls != (called if isinstance(called, Set) else [*called]):
+        problems.append(f"called {_listed(calls)}; expected {_listed(called)}")
+    if opened is not None and keys != set(opened):
+        problems.append(f"opened {_listed(keys)}; expected {_listed({*opened})}")
+    if tokens is not None and spent > tokens:
+        problems.append(f"took {spent:,} tokens, and may take {tokens:,}")
+    if problems:
+        raise AssertionError("\n".join(problems))
+
+
+def _listed(names: Collection[str]) -> str:
+    return ", ".join(sorted(names) if isinstance(names, Set) else names) or "none"
 
 
 def _check(kind: str, name: str, known: Collection[str]) -> None:

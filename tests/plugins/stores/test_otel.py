@@ -30,6 +30,7 @@ from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, PromptEvaluationError
 from foldline.prompts.runtime import (
     InProcessEventBus,
+    Redaction,
     Session,
     TokenUsage,
     evaluate_with_disclosure,
@@ -182,6 +183,18 @@ def test_a_tool_that_fails_is_a_span_with_an_error(
     assert wrong.status.status_code is StatusCode.ERROR
     assert attributes(wrong)["error.type"] == "tool_error"
     assert attributes(right)["gen_ai.tool.call.id"] == "call_1_1"
+
+
+def test_a_hook_redacts_every_text_of_a_span(
+    memory: InMemorySpanExporter, provider: TracerProvider
+) -> None:
+    run(provider, content=Redaction({"hidden": "(?i:secret)|Oslo"}))
+    spans = memory.get_finished_spans()
+    kept = str([(attributes(span), span.status.description) for span in spans])
+    assert "[hidden] rain in [hidden]" in kept
+    assert "no [hidden] city" in kept
+    assert "secret" not in kept.lower()
+    assert "Oslo" not in kept
 
 
 def test_no_text_is_recorded_unless_asked_for(

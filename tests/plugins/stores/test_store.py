@@ -16,6 +16,7 @@ from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
 from foldline.prompts.adapters import ScriptedAdapter, ScriptedCall, ScriptedTurn, Transcript
 from foldline.prompts.runtime import (
     InProcessEventBus,
+    Redaction,
     Session,
     TokenUsage,
     ToolInvoked,
@@ -74,6 +75,19 @@ def test_openings_are_kept_with_turn_and_reason(tmp_path: Path) -> None:
             "rules": 2,
         }
         assert store.openings(prompt_ns="demo", prompt_key="other") == ()
+
+
+def test_a_hook_redacts_what_is_kept_and_the_reasons_of_openings() -> None:
+    bus = InProcessEventBus()
+    redact = Redaction({"hidden": "Secret|API"})
+    with open_event_store(":memory:", content=redact) as store:
+        store.attach(bus)
+        evaluate(bus)
+        assert store.openings()[0].reason == "need the [hidden]"
+        assert store.events()[-1].data["text"] == "[hidden] answer."
+        kept = str([event.data for event in store.events()])
+        assert "Secret" not in kept
+        assert "API" not in kept
 
 
 def test_content_is_kept_only_on_request(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from foldline.prompts.errors import PromptConfigurationError, VisibilityExpansionRequired
 from foldline.prompts.forms.json_values import to_json
 from foldline.prompts.runtime import events
+from foldline.prompts.runtime.redaction import Redact, redacted
 from foldline.prompts.runtime.response import TokenUsage
 
 if TYPE_CHECKING:
@@ -49,15 +50,16 @@ class OpenTelemetryExporter(events.Listener):
 
     Args:
         tracer_provider: Where the spans go; by default OpenTelemetry's global one.
-        content: Record texts, too. By default the environment variable
-            `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` decides; unset, it records none.
+        content: Record texts, too; a function, such as `Redaction()`, redacts them. By default the
+            environment variable `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` decides;
+            unset, it records none.
 
     Raises:
         PromptConfigurationError: The package `opentelemetry-api` isn't installed.
     """
 
     def __init__(
-        self, tracer_provider: TracerProvider | None = None, *, content: bool | None = None
+        self, tracer_provider: TracerProvider | None = None, *, content: bool | Redact | None = None
     ) -> None:
         if importlib.util.find_spec("opentelemetry") is None:
             raise PromptConfigurationError(
@@ -70,6 +72,7 @@ class OpenTelemetryExporter(events.Listener):
         self._tracer = get_tracer("foldline.prompts", tracer_provider=tracer_provider)
         self._kinds = SpanKind
         self._content = _captures() if content is None else content
+        self._redact = content if callable(content) else None
         self._lock = threading.Lock()
         self._open: dict[str, Span] = {}
 
@@ -108,7 +111,7 @@ class OpenTelemetryExporter(events.Listener):
         if rendered.structured_output is not None:
             attributes["gen_ai.output.type"] = "json"
         if self._content:
-            attributes["gen_ai.input.messages"] = _messages("user", _text(rendered.text))
+            attributes["gen_ai.input.messages"] = self._messages("user", _text(rendered.text))
         span = self._tracer.start_span(
             f"invoke_agent {event.prompt_key}",
             kind=self._kinds.INTERNAL,
@@ -130,7 +133,7 @@ class OpenTelemetryExporter(events.Listener):
             attributes["gen_ai.response.model"] = event.model
         if self._content:
             calls = [{"type": "tool_call", "name": name} for name in event.tool_calls]
-            attributes["gen_ai.output.messages"] = _messages(
+            attributes["gen_ai.output.messages"] = self._messages(
                 "assistant", *([_text(event.text)] if event.text else []), *calls
             )
         self._chat(event, requested, attributes).end(_nanoseconds(event.created_at))
@@ -159,8 +162,8 @@ class OpenTelemetryExporter(events.Listener):
         }
         if self._content:
             result = event.message if event.value is None else event.value
-            attributes["gen_ai.tool.call.arguments"] = _json(event.params)
-            attributes["gen_ai.tool.call.result"] = _json(result)
+            attributes["gen_ai.tool.call.arguments"] = self._json(event.params)
+            attributes["gen_ai.tool.call.result"] = self._json(result)
         span = self._add(
             event,
             "execute_tool",
@@ -191,7 +194,9 @@ class OpenTelemetryExporter(events.Listener):
             return
         span.set_attributes({**_tokens(usage), "foldline.turns": event.turns})
         if self._content and isinstance(event, events.PromptExecuted):
-            span.set_attribute("gen_ai.output.messages", _messages("assistant", _text(event.text)))
+            span.set_attribute(
+                "gen_ai.output.messages", self._messages("assistant", _text(event.text))
+            )
         span.end(_nanoseconds(event.created_at))
 
     def _add(
@@ -220,7 +225,17 @@ class OpenTelemetryExporter(events.Listener):
 
         span.set_attribute("error.type", kind)
         # A message can quote what the model or the user wrote.
-        span.set_status(Status(StatusCode.ERROR, message if self._content else None))
+        told = str(redacted(message, self._redact)) if self._content else None
+        span.set_status(Status(StatusCode.ERROR, told))
+
+    def _messages(self, role: str, *parts: dict[str, str]) -> str:
+        return self._json([{"role": role, "parts": parts}])
+
+    def _json(self, value: object) -> str:
+        try:
+            return json.dumps(redacted(to_json(value), self._redact), ensure_ascii=False)
+        except (TypeError, ValueError):
+            return str(redacted(repr(value), self._redact))
 
 
 def _kind_of(error: BaseException) -> str:
@@ -252,17 +267,6 @@ def _tokens(usage: TokenUsage) -> _Attributes:
 
 def _text(text: str) -> dict[str, str]:
     return {"type": "text", "content": text}
-
-
-def _messages(role: str, *parts: dict[str, str]) -> str:
-    return json.dumps([{"role": role, "parts": parts}], ensure_ascii=False)
-
-
-def _json(value: object) -> str:
-    try:
-        return json.dumps(to_json(value), ensure_ascii=False)
-    except (TypeError, ValueError):
-        return repr(value)
 
 
 def _nanoseconds(at: datetime) -> int:

@@ -27,6 +27,7 @@ from foldline.plugins.stores.records import COLUMNS, EventRecord, record_of, tim
 from foldline.plugins.stores.store import EventStore
 from foldline.prompts.errors import StoreUnavailableError
 from foldline.prompts.runtime.events import Event, Listener
+from foldline.prompts.runtime.redaction import Redact
 
 VARIABLE = "FOLDLINE_SPOOL"
 TEXT_CHARACTERS = 200
@@ -53,7 +54,7 @@ class PostgresEventStore(Listener, EventStore):
     Args:
         url: A `postgresql://` URL. What it leaves out comes from libpq's variables and files, such
             as `PGPASSWORD` and `~/.pgpass`.
-        content: Store texts, too.
+        content: Store texts, too; a function, such as `Redaction()`, redacts them, and reasons.
         spool: The folder for events that wait, in which each database has its own; by default the
             environment's `FOLDLINE_SPOOL`, else one below `~/.local/state`.
         spool_bytes: How much may wait there, of all processes.
@@ -72,7 +73,7 @@ class PostgresEventStore(Listener, EventStore):
         self,
         url: str,
         *,
-        content: bool = False,
+        content: bool | Redact = False,
         spool: str | os.PathLike[str] | None = None,
         spool_bytes: int = LIMIT,
     ) -> None:

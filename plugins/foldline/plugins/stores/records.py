@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from foldline.prompts.disclosure.disclosure import OpenSectionsParams, ReadSectionParams
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.runtime.events import Event, ToolInvoked, repr_of
+from foldline.prompts.runtime.redaction import Redact, redacted
 
 NAME_CHARACTERS = 200
 """Names of this length fit an index of every database."""
@@ -91,13 +92,15 @@ COLUMNS = EventRecord._fields[:-1]
 NUMBERS = COLUMNS[COLUMNS.index("characters") :]
 
 
-def record_of(event: Event, *, content: bool) -> EventRecord:
-    """Return an event's record, with its texts if `content` is true.
+def record_of(event: Event, *, content: bool | Redact) -> EventRecord:
+    """Return an event's record, with its texts if `content` is true, as a hook leaves them.
 
     No database refuses it: NUL characters and surrogates in names are replaced, as are values that
     JSON can't represent, and texts of more than 16,000,000 characters.
     """
-    values = {**event.facts(), **(event.content() if content else {})}
+    redact = content if callable(content) else None
+    texts = event.content() if content else {}
+    values = {**event.facts(), **{name: redacted(text, redact) for name, text in texts.items()}}
     return stored_record(
         (
             event.event_id,
@@ -113,7 +116,7 @@ def record_of(event: Event, *, content: bool) -> EventRecord:
             + "}",
             *numbers_of(values),
         ),
-        _openings(event) if isinstance(event, ToolInvoked) else (),
+        _openings(event, redact) if isinstance(event, ToolInvoked) else (),
     )
 
 
@@ -173,10 +176,10 @@ def _clean(text: str) -> str:
     return _UNSTORABLE.sub("\ufffd", text)
 
 
-def _openings(event: ToolInvoked) -> Iterator[Opening]:
+def _openings(event: ToolInvoked, redact: Redact | None) -> Iterator[Opening]:
     params = event.params if event.success else None
     if event.name == OPEN_SECTIONS and isinstance(params, OpenSectionsParams):
         for key in params.section_keys:
-            yield Opening(key, event.name, event.turn, params.reason)
+            yield Opening(key, event.name, event.turn, str(redacted(params.reason, redact)))
     elif event.name == READ_SECTION and isinstance(params, ReadSectionParams):
         yield Opening(params.section_key, event.name, event.turn, None)

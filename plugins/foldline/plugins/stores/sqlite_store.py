@@ -23,6 +23,7 @@ from foldline.plugins.stores.records import (
 )
 from foldline.plugins.stores.store import EventStore
 from foldline.prompts.runtime.events import Event, Listener
+from foldline.prompts.runtime.redaction import Redact
 
 WAIT_SECONDS = 30.0
 # What is here stays as it is: a change is one more entry, which finds the data of earlier ones.
@@ -72,7 +73,7 @@ class SQLiteEventStore(Listener, EventStore):
 
     Args:
         path: The file, created if it doesn't exist; `:memory:` lasts as long as the store is open.
-        content: Store texts, too.
+        content: Store texts, too; a function, such as `Redaction()`, redacts them, and reasons.
 
     Raises:
         ValueError: The file was written by a newer version, or by another program.
@@ -82,7 +83,7 @@ class SQLiteEventStore(Listener, EventStore):
     events_table = "event_report"
     openings_table = "opening_report"
 
-    def __init__(self, path: str | os.PathLike[str], *, content: bool = False) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, content: bool | Redact = False) -> None:
         super().__init__()
         self._content, self._path = content, path
         # Reentrant, as what reads or writes first after a fork opens the file.

@@ -23,6 +23,7 @@ from foldline.plugins.stores.records import (
 from foldline.prompts.bus import EventBus
 from foldline.prompts.files import read_text_file
 from foldline.prompts.runtime.events import Event
+from foldline.prompts.runtime.redaction import Redact
 
 VARIABLE = "FOLDLINE_STORE"
 _PYPROJECT_BYTES = 2_000_000
@@ -186,7 +187,7 @@ class EventStore(Protocol):
 
 
 def open_event_store(
-    where: str | os.PathLike[str] | None = None, *, content: bool = False
+    where: str | os.PathLike[str] | None = None, *, content: bool | Redact = False
 ) -> EventStore:
     """Open a store of events.
 
@@ -194,7 +195,7 @@ def open_event_store(
         where: A `postgresql://` URL, which needs the extra `postgres`, or the path of an SQLite
             file. By default the environment's `FOLDLINE_STORE`, else `store` in `[tool.foldline]`
             of the nearest `pyproject.toml`.
-        content: Store texts, too.
+        content: Store texts, too; a function, such as `Redaction()`, redacts them, and reasons.
 
     Raises:
         ValueError: No store is configured, or it isn't a valid one.

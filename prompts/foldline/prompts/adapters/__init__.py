@@ -12,7 +12,13 @@ __all__, __getattr__, __dir__ = exports(
     {
         ".disclosure.opening": ("Appending",),
         "base": ("BaseAdapter", "render_for_evaluation"),
-        "protocol": ("Evaluable", "ModelExchange", "ModelTurn", "ProviderAdapter"),
+        "protocol": (
+            "Evaluable",
+            "ModelExchange",
+            "ModelTurn",
+            "ProviderAdapter",
+            "report_request",
+        ),
         "schemas": (
             "ToolDefinition",
             "anthropic_tools",

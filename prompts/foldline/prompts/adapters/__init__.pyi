@@ -1,5 +1,11 @@
 from foldline.prompts.adapters.base import BaseAdapter, render_for_evaluation
-from foldline.prompts.adapters.protocol import Evaluable, ModelExchange, ModelTurn, ProviderAdapter
+from foldline.prompts.adapters.protocol import (
+    Evaluable,
+    ModelExchange,
+    ModelTurn,
+    ProviderAdapter,
+    report_request,
+)
 from foldline.prompts.adapters.schemas import (
     ToolDefinition,
     anthropic_tools,
@@ -39,5 +45,6 @@ __all__ = [
     "openai_tools",
     "output_schema",
     "render_for_evaluation",
+    "report_request",
 ]
 __version__: str

@@ -271,7 +271,9 @@ class _Exchange(SdkExchange):
         messages = self._endpoint()
         with ExitStack() as stack:
             with self._adapter.sending():
-                stream = stack.enter_context(messages.stream(**self.sent, timeout=request.timeout))
+                sent = self._sent(request, stream=True)
+                del sent["stream"]
+                stream = stack.enter_context(messages.stream(**sent, timeout=request.timeout))
             for piece in stream.text_stream:
                 request.scope.emit(piece)
             return stream.get_final_message(), stream.request_id

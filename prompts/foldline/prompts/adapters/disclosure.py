@@ -15,9 +15,15 @@ from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.disclosure.retry import ExpansionBudget, apply_expansion, rebind_tasks
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.runtime.bounded import in_thread
+from foldline.prompts.runtime.dispatch import ToolOutcome
 from foldline.prompts.runtime.events import SectionsOpened
 from foldline.prompts.runtime.options import EvaluationKeywords, EvaluationOptions
-from foldline.prompts.runtime.response import Expansion, PromptResponse
+from foldline.prompts.runtime.response import (
+    NOTHING_USED,
+    Expansion,
+    PromptResponse,
+    TokenUsage,
+)
 from foldline.prompts.template import PromptTemplate
 from foldline.prompts.visibility import SectionPath, SectionVisibility
 
@@ -112,6 +118,8 @@ class ExpansionLoop(Generic[OutputT]):
     """The reason why the last request was raised instead of appended."""
     opened: list[SectionPath] = field(default_factory=list)
     """The sections that it granted so far."""
+    ended: tuple[tuple[ToolOutcome, ...], TokenUsage] = ((), NOTHING_USED)
+    """The calls and the tokens of the last evaluation without an answer."""
     publish: Callable[..., object] | None = None
     """Publishes an event of the evaluation that runs."""
     _granted: list[Expansion] = field(default_factory=list)
@@ -203,7 +211,11 @@ class ExpansionLoop(Generic[OutputT]):
         apply_expansion(request, session=session)
         self.opened += request.requested_overrides
         why = "" if appended else self.why
-        self._granted.append(Expansion(request.section_keys, request.reason, grown, appended, why))
+        expansion = Expansion(request.section_keys, request.reason, grown, appended, why)
+        if not appended:
+            outcomes, usage = self.ended
+            expansion = replace(expansion, outcomes=outcomes, usage=usage)
+        self._granted.append(expansion)
         if self.publish is not None and not appended:
             self.publish(
                 SectionsOpened,

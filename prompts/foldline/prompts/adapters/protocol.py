@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, TypedDict, TypeVar, Unpack
 
@@ -33,6 +34,20 @@ class ProviderAdapter(Protocol):
         See `EvaluationOptions` for the keyword arguments, and `BaseAdapter.evaluate` for errors.
         """
         ...
+
+
+# A variable of the context, so that exchanges that wrap others needn't pass it on.
+CAPTURE: ContextVar[Callable[[Mapping[str, object]], object]] = ContextVar("foldline_capture")
+
+
+def report_request(body: Mapping[str, object]) -> None:
+    """Say in an exchange's `ask` which body is about to be sent, for `capture_requests`.
+
+    Without that, it does nothing. The body mustn't change any more.
+    """
+    capture = CAPTURE.get(None)
+    if capture is not None:
+        capture(body)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from foldline.prompts import errors, runtime
 from foldline.prompts.adapters.context import ManagedConversation
 from foldline.prompts.adapters.continued import Beginning, brings, shown
-from foldline.prompts.adapters.protocol import Evaluable, ModelExchange, ModelTurn
+from foldline.prompts.adapters.protocol import CAPTURE, Evaluable, ModelExchange, ModelTurn
 from foldline.prompts.context import Priority
 from foldline.prompts.disclosure.opening import called_by_proxy, dispatched, opened_since, result_of
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
@@ -21,6 +21,7 @@ from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.roles import Role
 from foldline.prompts.runtime import events
 from foldline.prompts.runtime.bounded import check_bounds
+from foldline.prompts.runtime.redaction import redacted
 from foldline.prompts.runtime.response import NOTHING_USED
 from foldline.prompts.thread import Exchange, Thread, ToolUse
 from foldline.prompts.tool import Tool, ToolContext, ToolResult
@@ -65,6 +66,7 @@ class Run(Generic[OutputT]):
         self._id = uuid.uuid4().hex
         self._turns = 0
         self._usage = NOTHING_USED
+        self._outcomes: list[runtime.ToolOutcome] = []
         self._announce: Callable[[], None]
         conversation = options.conversation or runtime.Conversation()
         if conversation.turns and isinstance(conversation.turns[-1], runtime.AssistantTurn):
@@ -134,22 +136,21 @@ class Run(Generic[OutputT]):
         try:
             return self._converse()
         except BaseException as error:
+            if self._opener is not None:
+                self._opener.ended = (tuple(self._outcomes), self._usage)
             self._publish(events.PromptStopped, error=error, turns=self._turns, usage=self._usage)
             raise
 
     def _converse(self) -> runtime.PromptResponse[OutputT]:
         self._revise()
         exchange = self._adapter.converse(self._sent, self._conversation)
-        outcomes: list[runtime.ToolOutcome] = []
         while True:
             turn = self._next_turn(exchange)
             self._conversation = self._conversation.add(self._said(turn))
             if not turn.tool_calls:
                 break
-            answers = self.call(turn.tool_calls)
-            outcomes.extend(answers)
-            self._tell(exchange, answers)
-        return self._response(turn, tuple(outcomes))
+            self._tell(exchange, self.call(turn.tool_calls))
+        return self._response(turn, tuple(self._outcomes))
 
     @property
     def sent(self) -> RenderedPrompt[OutputT]:
@@ -245,6 +246,7 @@ class Run(Generic[OutputT]):
 
     def _reported(self, outcome: runtime.ToolOutcome) -> None:
         """Publish which sections a call opened, after the event of the call itself."""
+        self._outcomes.append(outcome)
         if outcome.opened is not None:
             self._announce()
 
@@ -305,6 +307,7 @@ class Run(Generic[OutputT]):
         self._turns += 1
         started = time.monotonic()
         requested = getattr(self._adapter, "model", None)
+        capturing = CAPTURE.set(self._capture) if self._options.capture_requests else None
         try:
             turn = exchange.ask(
                 deadline=self._deadline,
@@ -320,6 +323,9 @@ class Run(Generic[OutputT]):
                 seconds=time.monotonic() - started,
             )
             raise
+        finally:
+            if capturing is not None:
+                CAPTURE.reset(capturing)
         self._usage += turn.usage
         self._publish(
             events.ModelAnswered,
@@ -333,6 +339,11 @@ class Run(Generic[OutputT]):
             seconds=time.monotonic() - started,
         )
         return turn
+
+    def _capture(self, body: Mapping[str, object]) -> None:
+        redact = self._options.capture_requests
+        if redact is not None and self._bus is not None:
+            self._publish(events.RequestSent, turn=self._turns, body=redacted(body, redact))
 
     def _check(self, what: str) -> None:
         check_bounds(

@@ -11,13 +11,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, Unpack
 
 from foldline.prompts import errors, runtime
 from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS, BaseAdapter, render_for_evaluation
 from foldline.prompts.adapters.context import ManagedConversation
-from foldline.prompts.adapters.protocol import Bounds, Evaluable, ModelTurn
+from foldline.prompts.adapters.protocol import Bounds, Evaluable, ModelTurn, report_request
 from foldline.prompts.adapters.run import tool_turn
 from foldline.prompts.context import ContextPolicy
 from foldline.prompts.disclosure.opening import Appending, stable
@@ -36,6 +37,7 @@ ClientT = TypeVar("ClientT")
 DEFAULT_TIMEOUT = 120.0
 """Seconds without a byte from the provider after which a request fails."""
 DEFAULT_MAX_RETRIES = 2
+_NOT_IN_BODY = ("extra_body", "extra_headers", "extra_query", "timeout")
 
 # A request runs in a thread of its own (`bounded`), and the SDK offers no way to end one from
 # outside. So the thread's scope is a context variable, which the HTTP client's hooks read: before a
@@ -96,23 +98,25 @@ class SdkExchange(ABC):
         for number, text in texts.items():
             self._results[number][self.result_key] = text
 
-    @property
-    def sent(self) -> dict[str, Any]:
-        """The arguments as they are sent."""
-        sent: dict[str, Any] = well_formed(self.request)
+    def _sent(self, request: Request, **more: object) -> dict[str, Any]:
+        """Return the arguments as they are sent, and report the body; `more` replaces some."""
+        sent: dict[str, Any] = {**well_formed(self.request), **more}
+        body = {name: value for name, value in sent.items() if name not in _NOT_IN_BODY}
+        # In the caller's thread, where events are published.
+        request.scope.emit(partial(report_request, {**body, **(sent.get("extra_body") or {})}))
         return sent
 
     def _whole(self, request: Request) -> Any:
         """Return the raw response to a request that isn't streamed."""
         create = self._endpoint().with_raw_response.create
         with self._adapter.sending():
-            return create(**self.sent, stream=False, timeout=request.timeout)
+            return create(**self._sent(request, stream=False), timeout=request.timeout)
 
     def _begun(self, request: Request, **more: object) -> Any:
         """Return the stream of a response; `more` replaces arguments."""
         create = self._endpoint().create
         with self._adapter.sending():
-            return create(**{**self.sent, **more}, stream=True, timeout=request.timeout)
+            return create(**self._sent(request, **more, stream=True), timeout=request.timeout)
 
 
 class SdkAdapter(BaseAdapter, Generic[ClientT]):
@@ -294,7 +298,9 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
                 raise self._failure(error) from error
 
         def receive(piece: object) -> None:
-            if on_text is not None:
+            if callable(piece):
+                piece()
+            elif on_text is not None:
                 on_text(str(piece))
 
         return bounded(

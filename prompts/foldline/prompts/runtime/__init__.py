@@ -41,10 +41,12 @@ __all__, __getattr__, __dir__ = exports(
             "PromptExecuted",
             "PromptRendered",
             "PromptStopped",
+            "RequestSent",
             "SectionsOpened",
             "ToolInvoked",
         ),
         "options": ("EvaluationKeywords", "EvaluationOptions"),
+        "redaction": ("Redact", "Redaction"),
         "response": ("Expansion", "PromptResponse", "TokenUsage"),
         "session": (
             "ClearVisibilityOverride",

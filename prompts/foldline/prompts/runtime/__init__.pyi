@@ -30,10 +30,12 @@ from foldline.prompts.runtime.events import (
     PromptExecuted,
     PromptRendered,
     PromptStopped,
+    RequestSent,
     SectionsOpened,
     ToolInvoked,
 )
 from foldline.prompts.runtime.options import EvaluationKeywords, EvaluationOptions
+from foldline.prompts.runtime.redaction import Redact, Redaction
 from foldline.prompts.runtime.response import Expansion, PromptResponse, TokenUsage
 from foldline.prompts.runtime.session import (
     ClearVisibilityOverride,
@@ -70,7 +72,10 @@ __all__ = [
     "PromptResponse",
     "PromptStopped",
     "PublishResult",
+    "Redact",
+    "Redaction",
     "Reducer",
+    "RequestSent",
     "SectionsOpened",
     "SentPrompt",
     "SentSection",

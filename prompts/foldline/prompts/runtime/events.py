@@ -78,6 +78,25 @@ class PromptRendered(Event):
 
 
 @FrozenDataclass(kw_only=True)
+class RequestSent(Event):
+    """A request is about to leave, with all that was opened, removed and attached by then.
+
+    Published only for an evaluation with `capture_requests`. The SDK may repeat a request that
+    failed; that isn't told.
+    """
+
+    texts: ClassVar[tuple[str, ...]] = ("body",)
+
+    turn: int
+    """The number of the message that it asks for, from 1."""
+    body: Mapping[str, object]
+    """The body as the provider gets it, its texts redacted; it has no key and no headers."""
+
+    def facts(self) -> dict[str, object]:
+        return {"turn": self.turn, "characters": len(json.dumps(self.body, ensure_ascii=False))}
+
+
+@FrozenDataclass(kw_only=True)
 class ToolInvoked(Event):
     """A model called a tool.
 

@@ -14,6 +14,7 @@ from foldline.prompts.expansion import ChaptersExpansionPolicy
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.runtime.bounded import Cancellation
 from foldline.prompts.runtime.conversation import Conversation
+from foldline.prompts.runtime.redaction import Redact
 from foldline.prompts.sections.intent import IntentClassifier
 from foldline.prompts.specialise import field_names
 from foldline.prompts.visibility import SectionPath, SectionVisibility
@@ -34,6 +35,7 @@ _WANTED = {
     "cancellation": ("is_set", "a threading.Event, or has its method `is_set`"),
     "context_policy": ("apply", "a ContextPolicy"),
     "conversation": ("turns", "a Conversation, such as Conversation().user(…)"),
+    "capture_requests": ("__call__", "a function of a text, such as Redaction()"),
 }
 
 
@@ -60,6 +62,7 @@ class EvaluationKeywords(TypedDict, total=False):
     overrides: OverrideSource | None
     tag: str | None
     wording: Wording | None
+    capture_requests: Redact | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +111,9 @@ class EvaluationOptions:
     """Their tag; also without `overrides`, for those that are bound."""
     wording: Wording | None = None
     """The library's own sentences for this evaluation only."""
+    capture_requests: Redact | None = None
+    """Publish a `RequestSent` for each request, its texts as this returns them: `Redaction()` takes
+    out keys, tokens and addresses, `str` nothing."""
 
     def __post_init__(self) -> None:
         for name, (attribute, wanted) in _WANTED.items():
