@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foldline.prompts.runtime.bounded import THREAD_NAME
+from foldline.prompts.runtime.bounded import EVALUATION_THREAD_NAME, THREAD_NAME
 
 from .providers import Provider, serving
 from .responses_wire import OpenAIResponsesWire
@@ -24,7 +24,7 @@ def provider(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Provid
     with serving(Provider()) as made:
         yield made
     for left in threading.enumerate():
-        if left.name == THREAD_NAME:
+        if left.name in (THREAD_NAME, EVALUATION_THREAD_NAME):
             left.join(10)
             assert not left.is_alive(), "a request that was left behind never ended"
 

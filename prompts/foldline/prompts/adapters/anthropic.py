@@ -92,6 +92,7 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
         options: Mapping[str, object] | None = None,
         context_policy: ContextPolicy | None = None,
         appending: Appending | Literal["auto"] | None = "auto",
+        max_concurrency: int | None = None,
     ) -> None:
         super().__init__(
             model,
@@ -104,6 +105,7 @@ class AnthropicAdapter(SdkAdapter["anthropic.Anthropic"]):
             options=options,
             context_policy=context_policy,
             appending=appending,
+            max_concurrency=max_concurrency,
         )
         self.max_tokens = max_tokens
 

@@ -18,7 +18,7 @@ from foldline.prompts.forms.field_forms import warn_author
 from foldline.prompts.forms.segments import SegmentKind
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
-from foldline.prompts.runtime.bounded import in_thread
+from foldline.prompts.runtime.bounded import Slots, in_thread
 from foldline.prompts.runtime.conversation import Conversation
 from foldline.prompts.runtime.options import EvaluationKeywords, EvaluationOptions
 from foldline.prompts.runtime.response import PromptResponse
@@ -42,15 +42,22 @@ class BaseAdapter(ABC):
             is one of them.
         context_policy: How much a conversation keeps of its tool results; if none is given, the
             policy that the prompt's tools bring.
+        max_concurrency: How many of `aevaluate` run at once in an event loop; the others wait
+            without a thread. None for no bound.
     """
 
     provider: str
     """The provider's name in events and errors."""
 
     def __init__(
-        self, *, max_turns: int = DEFAULT_MAX_TURNS, context_policy: ContextPolicy | None = None
+        self,
+        *,
+        max_turns: int = DEFAULT_MAX_TURNS,
+        context_policy: ContextPolicy | None = None,
+        max_concurrency: int | None = None,
     ) -> None:
         errors.check_at_least(1, max_turns=max_turns)
+        self.slots = Slots(max_concurrency)
         self.max_turns = max_turns
         self.context_policy = context_policy
 
@@ -142,7 +149,11 @@ class BaseAdapter(ABC):
         )
 
     aevaluate = in_thread(evaluate)
-    """`evaluate` in a thread, for asynchronous programs; cancelling the task cancels it."""
+    """`evaluate` for asynchronous programs, in a thread of its own.
+
+    As many run at once as are awaited, or as `max_concurrency` allows. Cancelling the task cancels
+    the evaluation: its request ends, with the connection.
+    """
 
 
 def render_for_evaluation(

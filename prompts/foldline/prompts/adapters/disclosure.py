@@ -95,7 +95,7 @@ def evaluate_with_disclosure(
 
 
 aevaluate_with_disclosure = in_thread(evaluate_with_disclosure)
-"""The same for asynchronous programs, in a thread of asyncio's pool; cancelling it ends it."""
+"""The same for asynchronous programs, in a thread of its own; see `BaseAdapter.aevaluate`."""
 
 
 @dataclass

@@ -52,7 +52,7 @@ class ScriptedAdapter(BaseAdapter):
 
     Args:
         script: The transcript, or a function that answers.
-        max_turns: See `BaseAdapter`.
+        max_turns: See `BaseAdapter`, also for `max_concurrency`.
         appending: The means to open sections without rendering the prompt anew; by default, those
             of the recorded adapter, and none for a function.
     """
@@ -65,8 +65,9 @@ class ScriptedAdapter(BaseAdapter):
         *,
         max_turns: int = DEFAULT_MAX_TURNS,
         appending: Appending | None = None,
+        max_concurrency: int | None = None,
     ) -> None:
-        super().__init__(max_turns=max_turns)
+        super().__init__(max_turns=max_turns, max_concurrency=max_concurrency)
         self._script = script
         self._appending = script.appending if isinstance(script, transcript.Transcript) else None
         if appending is not None:
@@ -111,7 +112,7 @@ class RecordingAdapter(BaseAdapter):
     """
 
     def __init__(self, adapter: BaseAdapter) -> None:
-        super().__init__(max_turns=adapter.max_turns)
+        super().__init__(max_turns=adapter.max_turns, max_concurrency=adapter.slots.limit)
         self.provider = adapter.provider
         self._adapter = adapter
         self._lock = threading.Lock()

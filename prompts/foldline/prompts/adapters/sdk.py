@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextvars
 import importlib.util
 import inspect
+import socket
 import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, Unpack
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, Unpack
 
 from foldline.prompts import errors, runtime
 from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS, BaseAdapter, render_for_evaluation
@@ -23,12 +24,8 @@ from foldline.prompts.adapters.run import tool_turn
 from foldline.prompts.context import ContextPolicy
 from foldline.prompts.disclosure.opening import Appending, stable
 from foldline.prompts.rendered import RenderedPrompt
-from foldline.prompts.runtime.bounded import CallCancelled, CancelScope, bounded
+from foldline.prompts.runtime.bounded import CancelScope, bounded
 from foldline.prompts.tool_calls import well_formed
-
-if TYPE_CHECKING:
-    import httpx2
-
 
 __all__ = ["SdkAdapter", "SdkExchange"]
 
@@ -37,12 +34,18 @@ ClientT = TypeVar("ClientT")
 DEFAULT_TIMEOUT = 120.0
 """Seconds without a byte from the provider after which a request fails."""
 DEFAULT_MAX_RETRIES = 2
+<<<<<<< HEAD
 _NOT_IN_BODY = ("extra_body", "extra_headers", "extra_query", "timeout")
+=======
+KEPT_CONNECTIONS = 100
+"""The most connections that stay open for later requests."""
+>>>>>>> 7673e865 (adapters: asynchronous evaluations have a thread each, with a bound of one's own; cancelling closes the connection)
 
 # A request runs in a thread of its own (`bounded`), and the SDK offers no way to end one from
-# outside. So the thread's scope is a context variable, which the HTTP client's hooks read: before a
-# request, to keep the SDK from repeating a cancelled one, and with each chunk of a response. A
-# thread that hangs without a byte ends by the timeout, which the deadline shortens.
+# outside. So the thread's scope is a context variable, which the HTTP client's hook reads before a
+# request, to keep the SDK from repeating a cancelled one, and its connections, to break when it is
+# cancelled. What remains until it ends is the wait of the SDK before it repeats a request, and the
+# making of a connection; the timeout bounds both, and the deadline shortens it.
 _SCOPE: contextvars.ContextVar[CancelScope | None] = contextvars.ContextVar(
     "foldline_cancel_scope", default=None
 )
@@ -132,7 +135,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             can shorten them.
         max_retries: How often the SDK repeats a request after a transient failure.
         options: Further arguments for the SDK's request function.
-        context_policy: See `BaseAdapter`.
+        context_policy: See `BaseAdapter`, also for `max_concurrency`.
         appending: The means to open sections without a change of what was sent; by default what
             the model supports, None to render prompts anew.
 
@@ -163,8 +166,11 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         options: Mapping[str, object] | None = None,
         context_policy: ContextPolicy | None = None,
         appending: Appending | Literal["auto"] | None = "auto",
+        max_concurrency: int | None = None,
     ) -> None:
-        super().__init__(max_turns=max_turns, context_policy=context_policy)
+        super().__init__(
+            max_turns=max_turns, context_policy=context_policy, max_concurrency=max_concurrency
+        )
         self._appending = appending
         self.model = model
         deferred = isinstance(appending, Appending) and appending.tools == "deferred"
@@ -278,8 +284,8 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
     ) -> ModelTurn:
         """Run one request in its own thread, and return the answer.
 
-        After a timeout or a cancellation, the request isn't repeated, and stops reading at the next
-        byte.
+        After a timeout or a cancellation, the request isn't repeated, and its connection breaks;
+        one of a `client` argument stays until the request ends by itself.
         """
         deadline, on_text = bounds["deadline"], bounds["on_text"]
 
@@ -291,7 +297,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
                 timeout = max(min(timeout, deadline.remaining), 0.001)
             try:
                 return request(Request(scope, timeout, streaming=on_text is not None))
-            except (errors.PromptEvaluationError, errors.PromptConfigurationError, CallCancelled):
+            except (errors.PromptEvaluationError, errors.PromptConfigurationError):
                 raise
             except Exception as error:
                 # Callers handle one kind of error, whatever the SDK raises.
@@ -348,8 +354,15 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
     def _connect(self) -> ClientT:
         sdk: Any = import_module(self.sdk)
         http_client = sdk.DefaultHttpxClient(
-            event_hooks={"request": [_still_wanted], "response": [_watch]}
+            event_hooks={"request": [_still_wanted]},
+            # As many connections at once as there are evaluations; by default, the others wait.
+            limits=import_module("httpx2").Limits(max_keepalive_connections=KEPT_CONNECTIONS),
         )
+        for transport in (http_client._transport, *http_client._mounts.values()):  # noqa: SLF001
+            # There is no public way to the connections.
+            pool: Any = getattr(transport, "_pool", None)
+            if hasattr(pool, "_network_backend"):
+                pool._network_backend = _Network(pool._network_backend)  # noqa: SLF001
         # An adapter that is garbage-collected leaves no connections open.
         self._closing = weakref.finalize(self, http_client.close)
         try:
@@ -429,26 +442,60 @@ def _still_wanted(_: object) -> None:
         scope.check()
 
 
-def _watch(response: httpx2.Response) -> None:
-    """Stop reading a response, however slow it is, once its request is cancelled."""
-    from httpx2 import SyncByteStream
+class _Network:
+    """The HTTP client's network, with connections that break when their request is cancelled."""
 
-    class Watched(SyncByteStream):
-        def __init__(self, stream: SyncByteStream, scope: CancelScope) -> None:
-            self._stream = stream
-            self._scope = scope
+    def __init__(self, network: Any) -> None:
+        self._network = network
 
-        def __iter__(self) -> Iterator[bytes]:
-            for chunk in self._stream:
-                self._scope.check()
-                yield chunk
+    def connect_tcp(self, *args: Any, **keywords: Any) -> _Connection:
+        return _Connection(self._network.connect_tcp(*args, **keywords))
 
-        def close(self) -> None:
-            self._stream.close()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._network, name)
 
-    scope = _SCOPE.get()
-    if scope is not None and isinstance(response.stream, SyncByteStream):
-        response.stream = Watched(response.stream, scope)
+
+class _Connection:
+    """A connection, of the request that uses it last."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+        self._scope: CancelScope | None = None
+
+    def read(self, *args: Any, **keywords: Any) -> Any:
+        return self._used(self._stream.read, *args, **keywords)
+
+    def write(self, *args: Any, **keywords: Any) -> Any:
+        return self._used(self._stream.write, *args, **keywords)
+
+    def start_tls(self, *args: Any, **keywords: Any) -> _Connection:
+        return _Connection(self._used(self._stream.start_tls, *args, **keywords))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def _used(self, call: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+        scope = _SCOPE.get()
+        if scope is None:
+            return call(*args, **keywords)
+        if scope is not self._scope:
+            with self._lock:
+                self._scope = scope
+            scope.on_cancel(lambda: self._break(scope))
+        try:
+            return call(*args, **keywords)
+        finally:
+            # Otherwise a connection that broke is what the SDK connects again after.
+            scope.check()
+
+    def _break(self, scope: CancelScope) -> None:
+        with self._lock:
+            taken = self._stream.get_extra_info("socket") if self._scope is scope else None
+            if taken is not None:
+                with suppress(OSError):
+                    # As a plain socket: its encryption may be in use in the thread that reads.
+                    socket.socket.shutdown(taken, socket.SHUT_RDWR)
 
 
 def _seconds(value: str | None) -> float | None:

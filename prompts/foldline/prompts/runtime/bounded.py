@@ -6,19 +6,28 @@ import contextvars
 import functools
 import queue
 import threading
-from collections.abc import Callable, Coroutine
-from types import SimpleNamespace
+import weakref
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
-from foldline.prompts.errors import EvaluationFailure, EvaluationTimeoutError, PromptEvaluationError
+from foldline.prompts.errors import (
+    EvaluationFailure,
+    EvaluationTimeoutError,
+    PromptEvaluationError,
+    check_at_least,
+)
 
 if TYPE_CHECKING:
+    import asyncio
+
     from foldline.prompts.deadline import Deadline
 
 # A bounded call has two threads and one queue. The worker puts what it emits, and last its result
 # or its exception; only the caller reads. The caller leaves with a result, or at a bound: then it
 # cancels the scope, and whatever the worker still puts is read by nobody. The thread is a daemon,
-# so that one that never looks at its scope doesn't keep the program from ending.
+# so that one that never looks at its scope doesn't keep the program from ending. An asynchronous
+# evaluation has one more thread, which makes these calls; its cancellation wakes them.
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -27,6 +36,7 @@ POLL = 0.02
 """Seconds between polls of a cancellation, which may be any object with `is_set`."""
 
 THREAD_NAME = "foldline-bounded"
+EVALUATION_THREAD_NAME = "foldline-evaluation"
 
 
 class Cancellation(Protocol):
@@ -37,14 +47,21 @@ class Cancellation(Protocol):
         ...
 
 
-class CallCancelled(Exception):  # noqa: N818 - A cancellation isn't an error.
-    """Raised inside a call once its caller has stopped waiting."""
+class CallCancelled(BaseException):
+    """Raised inside a call once its caller has stopped waiting.
+
+    It isn't an `Exception`, after which an SDK would wait and send its request again.
+    """
 
 
 class CancelScope:
-    """The link between a call and the caller that waits for it."""
+    """The link between a call and the caller that waits for it.
 
-    def __init__(self) -> None:
+    It's also a `Cancellation`, of calls further down, which needn't be polled if `other` is None.
+    """
+
+    def __init__(self, other: Cancellation | None = None) -> None:
+        self.other = other
         self.messages: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
         """Each emitted item, then the result or the exception: its kind and the object."""
         self._lock = threading.Lock()
@@ -59,6 +76,10 @@ class CancelScope:
         """
         if self._cancelled:
             raise CallCancelled
+
+    def is_set(self) -> bool:
+        """Return True once the call or `other` is cancelled."""
+        return self._cancelled or (self.other is not None and self.other.is_set())
 
     def emit(self, item: object) -> None:
         """Pass `item` to the caller, which receives it in its own thread.
@@ -85,6 +106,11 @@ class CancelScope:
             callbacks, self._callbacks = self._callbacks, []
         for callback in callbacks:
             callback()
+
+    def end(self) -> None:
+        """Forget the callbacks: the call has returned."""
+        with self._lock:
+            self._callbacks = []
 
 
 def check_bounds(
@@ -122,13 +148,14 @@ def bounded(
     """Return the result of `call`, waiting no longer than the bounds allow.
 
     The call runs in its own thread with a copy of the context. When a bound is reached, its scope
-    is cancelled, and it ends at its next `check` or `emit`: Python can't end a thread otherwise.
+    is cancelled, and it ends at its next `check` or `emit`, or by what it registered `on_cancel`:
+    Python can't end a thread otherwise.
 
     Args:
         call: The function to run; it gets the scope.
         what: The activity, for messages.
         deadline: When to stop waiting.
-        cancellation: Polled every few milliseconds.
+        cancellation: Polled every few milliseconds, unless it is a scope.
         provider: The provider, for errors.
         receive: Called in the caller's thread with each item that the call emits.
 
@@ -138,28 +165,25 @@ def bounded(
     """
     check_bounds(what, deadline, cancellation, provider=provider)
     scope = CancelScope()
-    context = contextvars.copy_context()
-
-    def work() -> None:
-        try:
-            scope.messages.put(("returned", context.run(call, scope)))
-        except BaseException as error:
-            scope.messages.put(("raised", error))
-
-    threading.Thread(target=work, name=THREAD_NAME, daemon=True).start()
+    polled = cancellation
+    if isinstance(cancellation, CancelScope):
+        polled = cancellation.other
+        cancellation.on_cancel(lambda: scope.messages.put(("woken", None)))
+    _start(THREAD_NAME, lambda: call(scope), lambda kind, item: scope.messages.put((kind, item)))
     try:
         while True:
             try:
-                kind, item = scope.messages.get(timeout=_patience(deadline, cancellation))
+                kind, item = scope.messages.get(timeout=_patience(deadline, polled))
             except queue.Empty:
-                check_bounds(what, deadline, cancellation, provider=provider)
-                continue
+                kind, item = "woken", None
+            if kind in ("raised", "returned"):
+                scope.end()
             if kind == "raised":
                 raise item
             if kind == "returned":
                 return cast("T", item)
             check_bounds(what, deadline, cancellation, provider=provider)
-            if receive is not None:
+            if kind == "emitted" and receive is not None:
                 receive(item)
     finally:
         scope.cancel()
@@ -172,20 +196,94 @@ def _patience(deadline: Deadline | None, cancellation: Cancellation | None) -> f
     return POLL if remaining is None else min(POLL, remaining)
 
 
+def _start(name: str, call: Callable[[], T], done: Callable[[str, Any], object]) -> None:
+    """Call in a new thread with a copy of the context; `done` gets the result or the exception."""
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            ended: tuple[str, Any] = "returned", context.run(call)
+        except BaseException as error:
+            ended = "raised", error
+        done(*ended)
+
+    threading.Thread(target=work, name=name, daemon=True).start()
+
+
+class Slots:
+    """A bound of what runs at once in an event loop; with None there is none."""
+
+    def __init__(self, limit: int | None) -> None:
+        check_at_least(1, max_concurrency=limit)
+        self.limit = limit
+        self._taken: weakref.WeakKeyDictionary[object, asyncio.Semaphore] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    @asynccontextmanager
+    async def slot(self, deadline: Deadline | None) -> AsyncIterator[None]:
+        """Wait for a place, and hold it.
+
+        Raises:
+            EvaluationTimeoutError: The deadline passed before there was one.
+        """
+        if self.limit is None:
+            yield
+            return
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        semaphore = self._taken.setdefault(loop, asyncio.Semaphore(self.limit))
+        try:
+            async with asyncio.timeout(None if deadline is None else deadline.remaining):
+                await semaphore.acquire()
+        except TimeoutError as error:
+            raise EvaluationTimeoutError(
+                f"The deadline passed while {self.limit} others ran, as `max_concurrency` says."
+            ) from error
+        try:
+            yield
+        finally:
+            semaphore.release()
+
+
+NO_BOUND = Slots(None)
+
+
 def in_thread(call: Callable[P, T]) -> Callable[P, Coroutine[None, None, T]]:
-    """Return a call that has a `cancellation` as a coroutine: cancelling its task sets it."""
+    """Return a call on an adapter as a coroutine, which runs it in a thread of its own.
+
+    Cancelling its task sets the `cancellation` of the call. The adapter's `slots` bound how many
+    run at once.
+    """
 
     @functools.wraps(call)
     async def awaited(*args: P.args, **keywords: P.kwargs) -> T:
         import asyncio  # Slow to import, and most programs don't need it.
 
-        stop, cancellation = threading.Event(), cast("Cancellation", keywords.get("cancellation"))
-        keywords["cancellation"] = SimpleNamespace(
-            is_set=lambda: stop.is_set() or (cancellation is not None and cancellation.is_set())
-        )
-        try:
-            return await asyncio.to_thread(call, *args, **keywords)  # noqa: TID251 - The user's.
-        finally:
-            stop.set()
+        stop = CancelScope(cast("Cancellation | None", keywords.get("cancellation")))
+        keywords["cancellation"] = stop
+        adapter = args[0] if args else keywords.get("adapter")
+        slots = getattr(adapter, "slots", NO_BOUND)
+        async with slots.slot(cast("Deadline | None", keywords.get("deadline"))):
+            loop = asyncio.get_running_loop()
+            ended: asyncio.Future[tuple[str, Any]] = loop.create_future()
+
+            def settle(*outcome: Any) -> None:
+                if not ended.done():
+                    ended.set_result(outcome)
+
+            def done(kind: str, item: object) -> None:
+                with suppress(RuntimeError):  # The loop has ended, so no one waits.
+                    loop.call_soon_threadsafe(settle, kind, item)
+
+            _start(EVALUATION_THREAD_NAME, lambda: call(*args, **keywords), done)
+            try:
+                kind, item = await ended
+            finally:
+                stop.cancel()
+        if kind == "raised":
+            raise item
+        return cast("T", item)
 
     return awaited
