@@ -34,12 +34,9 @@ ClientT = TypeVar("ClientT")
 DEFAULT_TIMEOUT = 120.0
 """Seconds without a byte from the provider after which a request fails."""
 DEFAULT_MAX_RETRIES = 2
-<<<<<<< HEAD
 _NOT_IN_BODY = ("extra_body", "extra_headers", "extra_query", "timeout")
-=======
 KEPT_CONNECTIONS = 100
 """The most connections that stay open for later requests."""
->>>>>>> 7673e865 (adapters: asynchronous evaluations have a thread each, with a bound of one's own; cancelling closes the connection)
 
 # A request runs in a thread of its own (`bounded`), and the SDK offers no way to end one from
 # outside. So the thread's scope is a context variable, which the HTTP client's hook reads before a
