@@ -5,12 +5,15 @@ import os
 import shlex
 import subprocess
 import sys
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from foldline.prompts import (
     Deadline,
@@ -26,9 +29,11 @@ from foldline.prompts.adapters import PromptToolset
 from foldline.prompts.adapters.disclosure import evaluate_with_disclosure
 from foldline.prompts.runtime import Session
 
+from .openings import WIRES
 from .providers import Json, Provider, serving
 from .responses_wire import OpenAIResponsesWire
 from .test_docs import BLOCK, DOCS
+from .test_opening import Bench, templates
 from .wires import OpenAIWire, Said
 
 Calls = tuple[tuple[str, object], ...]
@@ -101,7 +106,12 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
 
 def said(request: Json) -> list[tuple[str, str]]:
     """What a request of chat completions says, by role."""
-    return [(m["role"], m["content"]) for m in request["messages"] if m.get("content")]
+    return [(m["role"], text_of(m["content"])) for m in request["messages"] if m.get("content")]
+
+
+def text_of(content: str | list[Json]) -> str:
+    """The text of a message; one with a breakpoint of the cache has parts."""
+    return content if isinstance(content, str) else "".join(part["text"] for part in content)
 
 
 def offered(tools: list[Json], schema: str = "parameters") -> list[tuple[str, str, object]]:
@@ -168,6 +178,26 @@ def test_a_folded_section_is_a_capability(page: SimpleNamespace) -> None:
 
 
 # The toolset alone
+
+
+@given(templates(), st.lists(st.integers(0, 400), max_size=4))
+@settings(settings.get_profile("costly"))
+def test_a_toolset_says_what_an_evaluation_says(
+    template: PromptTemplate[None], picks: list[int]
+) -> None:
+    simulator, model = WIRES["chat completions"]
+    with serving(simulator([])) as provider:
+        requests, _, _, response = Bench(provider, model).run(template, picks)
+    toolset = PromptToolset(template, max_expansions=32)
+    first, last = requests[0], requests[-1]
+    assert offered([asdict(tool) for tool in toolset.definitions]) == offered(CHAT.tools(first))
+    user = [text for role, text in said(first) if role == "user"]
+    other = [text for role, text in said(first) if role != "user"]
+    assert (toolset.instructions, toolset.input) == ("\n\n".join(other), "".join(user))
+    calls = [call["function"] for m in last["messages"] for call in m.get("tool_calls", ())]
+    results = [text for role, text in said(last) if role == "tool"]
+    assert [toolset.call(call["name"], call["arguments"]) for call in calls] == results
+    assert toolset.rendered.text == response.rendered.text
 
 
 def folded(key: str, **given: object) -> MarkdownSection[None]:
