@@ -64,6 +64,7 @@ __all__, __getattr__, __dir__ = exports(
         "forms.segments": ("Segment", "SegmentKind"),
         "forms.tags": ("fallback_tags",),
         "layout.blocks": ("Block", "PromptMessage", "Span"),
+        "layout.fitting": ("Fit", "Fitted"),
         "layout.layout": ("Heading", "HeadingFormatter", "dotted_heading", "undotted_heading"),
         "output.parsing": ("ParsedOutput", "parse_output", "parse_structured_output"),
         "output.structured_output": ("StructuredOutputConfig",),

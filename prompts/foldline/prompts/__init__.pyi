@@ -54,6 +54,7 @@ from foldline.prompts.forms.forms import (
 from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.forms.tags import fallback_tags
 from foldline.prompts.layout.blocks import Block, PromptMessage, Span
+from foldline.prompts.layout.fitting import Fit, Fitted
 from foldline.prompts.layout.layout import (
     Heading,
     HeadingFormatter,
@@ -114,6 +115,8 @@ __all__ = [
     "ExamplesSection",
     "ExpansionBudget",
     "ExpansionLimitError",
+    "Fit",
+    "Fitted",
     "ForeignSyntaxWarning",
     "Form",
     "FrozenDataclass",

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from foldline.prompts.cache.prices import CACHE_PRICES, CachePrices
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import check_at_least
+from foldline.prompts.priority import Priority
 from foldline.prompts.roles import Role
 
 __all__ = [
@@ -46,34 +46,6 @@ READ_RESULT = "read_result"
 """The tool that returns replaced results."""
 KEEP_TURNS = 3
 """The default number of last turns that a policy leaves unchanged."""
-
-
-class Priority(StrEnum):
-    """Priority of a tool result; `LOW` is removed first."""
-
-    HIGH = "high"
-    """Navigation: searches and outlines tell a model where it has been."""
-    MEDIUM = "medium"
-    """Targeted reads, such as a symbol or references."""
-    LOW = "low"
-    """Whole files: the most bytes, and easily read again."""
-
-    @property
-    def rank(self) -> int:
-        """Its place in the order of removal, from 0."""
-        return (Priority.LOW, Priority.MEDIUM, Priority.HIGH).index(self)
-
-    def __lt__(self, other: str) -> bool:
-        return self.rank < Priority(other).rank
-
-    def __le__(self, other: str) -> bool:
-        return self.rank <= Priority(other).rank
-
-    def __gt__(self, other: str) -> bool:
-        return self.rank > Priority(other).rank
-
-    def __ge__(self, other: str) -> bool:
-        return self.rank >= Priority(other).rank
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from foldline.prompts import errors, refusals
 from foldline.prompts.disclosure.disclosure import disclosure_param_descriptions, disclosure_tools
 from foldline.prompts.forms.tags import LATEST
 from foldline.prompts.layout.binding import Bindings
-from foldline.prompts.layout.layout import assemble
+from foldline.prompts.layout.fitting import Fit, Fitted, fitted
+from foldline.prompts.layout.layout import Piece, assemble
 from foldline.prompts.layout.rendering import RenderPass, checked_overrides
 from foldline.prompts.rendered import RenderedPrompt
 from foldline.prompts.specialise import field_names, type_name
@@ -24,6 +25,7 @@ from foldline.prompts.wording import Wording
 if TYPE_CHECKING:
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.expansion import ChaptersExpansionPolicy
+    from foldline.prompts.layout.tree import Node
     from foldline.prompts.overrides.overrides import OverrideSource
     from foldline.prompts.sections.intent import IntentClassifier
 
@@ -146,6 +148,7 @@ class Prompt(Generic[OutputT_co]):
         session: object | None = None,
         deadline: Deadline | None = None,
         on_error: errors.ErrorHandler | None = None,
+        fit: Fit | Fitted | None = None,
         **unknown: Never,
     ) -> RenderedPrompt[OutputT_co]:
         """Render the prompt with its bound parameters.
@@ -160,12 +163,15 @@ class Prompt(Generic[OutputT_co]):
             on_error: For previews, never for a model: called with the path and the error of each
                 section that can't be rendered, it returns the text to show instead; the other
                 sections are rendered as usual.
+            fit: The budget of the text, as in `Fit(tokens=8000)`: sections are summarized or left
+                out until it fits. The result's `fitted` says which, and so does a line at the end.
             unknown: Refused: the values of fields are bound as instances of their dataclass.
 
         Raises:
             PromptValidationError: A type is bound twice or not used by any section, or an override
                 or an instance of `section_params` doesn't fit a section.
-            PromptRenderError: Parameters are missing, or an author's callable raised.
+            PromptRenderError: Parameters are missing, an author's callable raised, or no form that
+                the sections allow fits.
         """
         if unknown:
             self._refuse_keywords(self.render, unknown)
@@ -179,7 +185,10 @@ class Prompt(Generic[OutputT_co]):
             session=session,
             session_overrides=session_overrides(session, plan.prompt),
         )
-        pieces = source.pieces(plan.roots, on_error=on_error)
+        pieces: Sequence[Piece[Node]] = source.pieces(plan.roots, on_error=on_error)
+        shortened = None
+        if fit is not None:
+            shortened, pieces = fitted(source, pieces, fit, on_error)
         text, blocks = assemble(pieces)
         tools: list[Tool[object, object]] = [
             tool
@@ -201,6 +210,7 @@ class Prompt(Generic[OutputT_co]):
                 **(self.template.tool_param_descriptions or {}),
             },
             _source=source,
+            fitted=shortened,
         )
 
     def expand_chapters(

@@ -10,6 +10,9 @@ from collections.abc import Iterable
 DISCLOSURES = ("auto", "open")
 """The values of a template's `disclosure`."""
 
+FITS = ("keep", "fold", "drop")
+"""The values of a section's `fit`."""
+
 NONE_IN_SECTIONS = (
     "None is not a section. Leave a section out with its `enabled`, or with "
     "`*([section] if … else [])`."
@@ -86,6 +89,12 @@ def not_a_disclosure(shown: str) -> str:
 def wrong_role(shown: str) -> str:
     """The `role` of a section."""
     return f"`role` is 'system', 'developer' or 'user', not {shown}."
+
+
+def not_one_of(what: str, values: Iterable[str], shown: str) -> str:
+    """An argument that is one of a few words."""
+    words = [repr(str(value)) for value in values]
+    return f"`{what}` is {', '.join(words[:-1])} or {words[-1]}, not {shown}."
 
 
 def nested_role(key: str, role: str, around: str) -> str:

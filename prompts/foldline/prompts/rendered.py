@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.layout.blocks import Block, PromptMessage, messages_of
+from foldline.prompts.layout.fitting import Fitted
 from foldline.prompts.layout.layout import assemble
 from foldline.prompts.layout.rendering import RenderPass
 from foldline.prompts.output.structured_output import StructuredOutputConfig
@@ -51,6 +52,8 @@ class RenderedPrompt(Generic[OutputT_co]):
 
     override_issues: tuple[OverrideIssue, ...] = field(default=(), repr=False, compare=False)
     """Stored overrides that weren't applied as they are, with reasons."""
+    fitted: Fitted | None = field(default=None, repr=False)
+    """How the text was made to fit; None if it was rendered without `fit`."""
 
     def __str__(self) -> str:
         return self.text

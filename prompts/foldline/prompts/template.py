@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from foldline.prompts.deadline import Deadline
     from foldline.prompts.descriptor import PromptDescriptor
     from foldline.prompts.expansion import ChapterDecision, ChaptersExpansionPolicy
+    from foldline.prompts.layout.fitting import Fit, Fitted
     from foldline.prompts.overrides.overrides import OverrideIssue, OverrideSource
     from foldline.prompts.prompt import Prompt
     from foldline.prompts.rendered import RenderedPrompt
@@ -218,6 +219,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
         session: object | None = None,
         deadline: Deadline | None = None,
         on_error: ErrorHandler | None = None,
+        fit: Fit | Fitted | None = None,
         **unknown: Never,
     ) -> RenderedPrompt[OutputT_co]:
         """Render the template with these parameters: `bind` and `Prompt.render` in one."""
@@ -226,6 +228,7 @@ class PromptTemplate(Specialised, Generic[OutputT_co]):
             session=session,
             deadline=deadline,
             on_error=on_error,
+            fit=fit,
             **unknown,
         )
 

@@ -30,6 +30,7 @@ from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.disclosure.disclosure import ReadSectionParams
 from foldline.prompts.errors import did_you_mean, near_names
 from foldline.prompts.layout.blocks import Block
+from foldline.prompts.layout.fitting import Fit
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.parameter_sets import instances, misfit, set_functions
 from foldline.prompts.prompt import Prompt
@@ -253,6 +254,7 @@ def assert_sets(
     count: Callable[[str], int] = _bytes,
     enabled: Mapping[str, Collection[str]] | None = None,
     fixtures: Iterable[ModuleType] = (),
+    fit: Fit | None = None,
 ) -> dict[str, RenderedPrompt[object]]:
     """Assert that a prompt renders with each of its parameter sets, and what holds for all of them.
 
@@ -264,6 +266,7 @@ def assert_sets(
         count: As in `sizes`.
         enabled: By dotted key, the names of the sets that show a section; no other may.
         fixtures: Further modules with such functions.
+        fit: The budget into which each set has to fit; see `Fit`.
 
     Returns:
         The prompt as `evaluate` would send it by default, by the name of the set.
@@ -291,7 +294,7 @@ def assert_sets(
     problems: list[str] = []
     for name, instances_of in functions.items():
         try:
-            rendered = rendered_sets[name] = _with_set(bound, instances_of)
+            rendered = rendered_sets[name] = _with_set(bound, instances_of, fit)
         except Exception as error:  # Whatever the author's code raises.
             problems.append(f"set {name}: not rendered: {type(error).__name__}: {error}")
             continue
@@ -359,7 +362,7 @@ def _check(kind: str, name: str, known: Collection[str]) -> None:
 
 
 def _with_set(
-    prompt: Prompt[object], functions: Iterable[Callable[[], object]]
+    prompt: Prompt[object], functions: Iterable[Callable[[], object]], fit: Fit | None
 ) -> RenderedPrompt[object]:
     from foldline.prompts.adapters.base import render_for_evaluation
 
@@ -377,7 +380,7 @@ def _with_set(
             raise ValueError(f"{function.__name__}() {misfit(function, sets, takes)}")
         shared += whole_sets
         single |= by_key
-    return render_for_evaluation(copy(prompt).bind(*shared, section_params=single))
+    return render_for_evaluation(copy(prompt).bind(*shared, section_params=single), fit=fit)
 
 
 def _shown(block: Block) -> str:

@@ -53,6 +53,7 @@ class Wording:
         read_section: The description of the tool `read_section`.
         read_section_key: The description of its parameter `section_key`.
         read_section_result: The message before what it reads.
+        fitted: The line below a prompt of which sections were summarized or left out to `fit`.
         tool_example: An example in a tool's description; `call` has the arguments as JSON.
         tool_example_result: The same for an example with a result.
 
@@ -111,6 +112,7 @@ class Wording:
         "Nested sections use dot notation (e.g., 'parent.child')."
     )
     read_section_result: str = "The full content of section '${key}'."
+    fitted: str = "[Shortened to fit: some sections are summarized or left out.]"
     tool_example: str = "Example: ${description} ${call}"
     tool_example_result: str = "Example: ${description} ${call} returns ${result}"
 

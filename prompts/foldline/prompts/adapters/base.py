@@ -131,13 +131,19 @@ class BaseAdapter(ABC):
         """Return an evaluation before its first request; its chapters are decided once."""
         prepared = _prepared(prompt, *params, options=options)
         shown = dict(options.visibility_overrides or {})
+        fit = options.fit
 
         def render(more: Mapping[SectionPath, SectionVisibility]) -> RenderedPrompt[OutputT]:
             sections = (
                 {} if isinstance(prepared, RenderedPrompt) else prepared.template.plan.by_path
             )
             added = {path: visibility for path, visibility in more.items() if path in sections}
-            return _rendered(prepared, replace(options, visibility_overrides=shown | added))
+            nonlocal fit
+            changed = replace(options, visibility_overrides=shown | added, fit=fit)
+            rendered = _rendered(prepared, changed)
+            # Nothing that was sent is folded later.
+            fit = rendered.fitted
+            return rendered
 
         return Run(
             self,
@@ -187,6 +193,7 @@ def _rendered(
         visibility_overrides=options.visibility_overrides,
         session=options.session,
         deadline=options.deadline,
+        fit=options.fit,
     )
 
 
@@ -196,7 +203,7 @@ def _prepared(
     """Return the prompt with its parameters and its chapters decided; a rendered one as it is."""
     if isinstance(prompt, RenderedPrompt):
         changes = (options.visibility_overrides, options.chapter_params, options.section_params)
-        texts = (options.overrides, options.tag, options.wording)
+        texts = (options.overrides, options.tag, options.wording, options.fit)
         if params or any(changes) or any(text is not None for text in texts):
             raise errors.PromptConfigurationError(
                 "A rendered prompt is sent as is; give parameters and overrides to `render`, "

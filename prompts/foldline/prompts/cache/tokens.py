@@ -7,7 +7,8 @@ import unicodedata
 __all__ = ["estimated_tokens", "longest_prefix"]
 
 # In twentieths of a token, so that sums are exact.
-_TOKEN = 20
+TOKEN = 20
+"""A token in twentieths."""
 _NARROW = 5
 _WIDE = 16
 _FLAGS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
@@ -20,8 +21,13 @@ def estimated_tokens(text: str) -> int:
 
     Four characters are a token; of East Asian scripts, five are four tokens.
     """
+    return -(-twentieths(text) // TOKEN)
+
+
+def twentieths(text: str) -> int:
+    """Return the same estimate in twentieths of a token: those of two texts add up."""
     wide = 0 if text.isascii() else sum(ord(character) >= _FIRST_WIDE for character in text)
-    return -(-(_NARROW * (len(text) - wide) + _WIDE * wide) // _TOKEN)
+    return _NARROW * (len(text) - wide) + _WIDE * wide
 
 
 def longest_prefix(text: str, tokens: int, *, room: int = 0) -> int:
@@ -30,7 +36,7 @@ def longest_prefix(text: str, tokens: int, *, room: int = 0) -> int:
     What is shown as one character, such as a letter with its accents or a family emoji, isn't cut.
     There is `room` for so many narrow characters behind it.
     """
-    left = _TOKEN * tokens - _NARROW * room
+    left = TOKEN * tokens - _NARROW * room
     if text.isascii():
         return min(len(text), max(left, 0) // _NARROW)
     for index, character in enumerate(text):

@@ -20,6 +20,7 @@ from foldline.prompts.disclosure.sent import SentPrompt, SentSection
 from foldline.prompts.errors import ToolValidationError
 from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.layout.blocks import Block
+from foldline.prompts.layout.fitting import FITTED
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.layout.tree import Node
 from foldline.prompts.rendered import RenderedPrompt
@@ -342,7 +343,8 @@ def _hashed(text: str) -> str:
 
 
 def _joined(segments: Sequence[Segment]) -> str:
-    """Return the text without the blank line at its end."""
+    """Return the text without the line that says what `fit` did, and the blank line at its end."""
+    segments = [segment for segment in segments if segment.field != FITTED]
     if segments and segments[-1].kind is SegmentKind.SEPARATOR:
         segments = segments[:-1]
     return "".join(segment.text for segment in segments)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,10 @@ class RenderPass:
     overrides: Mapping[SectionPath, SectionVisibility] = field(default_factory=dict)
     session: object | None = None
     session_overrides: Mapping[SectionPath, SectionVisibility] = field(default_factory=dict)
+    folded: Mapping[SectionPath, SectionVisibility] = field(default_factory=dict)
+    """Sections that are summarized to fit, unless an override opens them."""
+    left_out: Collection[SectionPath] = ()
+    """Sections that are left out to fit."""
     _built: dict[type, object] = field(init=False, default_factory=dict)
 
     def pieces(
@@ -62,7 +66,7 @@ class RenderPass:
         on_error: errors.ErrorHandler | None,
     ) -> None:
         try:
-            piece = self._piece(node, opened)
+            piece = self.piece(node, SectionVisibility.FULL if node is opened else None)
         except errors.PromptError as error:
             if on_error is None:
                 raise
@@ -72,8 +76,8 @@ class RenderPass:
             for child in node.children:
                 self._visit(child, pieces, opened, on_error)
 
-    def _piece(self, node: Node, opened: Node | None) -> Piece[Node]:
-        """Return the piece of the section itself.
+    def piece(self, node: Node, shown: SectionVisibility | None = None) -> Piece[Node]:
+        """Return the piece of the section itself, by default with the visibility that it has.
 
         Raises:
             PromptError: It can't be rendered.
@@ -81,9 +85,10 @@ class RenderPass:
         section = node.section
         try:
             params, bound = self.params(node)
-            if node.gated and not section.is_enabled(params, session=self.session):
+            is_left_out = bool(self.left_out) and node.path in self.left_out
+            if is_left_out or (node.gated and not section.is_enabled(params, session=self.session)):
                 return Piece(node, False, node.declared or SectionVisibility.FULL, [])
-            visibility = SectionVisibility.FULL if node is opened else self.visibility(node, params)
+            visibility = shown or self.visibility(node, params)
             if visibility is SectionVisibility.FULL:
                 body, note = as_segments(section.render_body(params)), None
             else:
@@ -139,8 +144,19 @@ class RenderPass:
         return (
             (self.overrides and self.overrides.get(node.path))
             or (self.session_overrides and self.session_overrides.get(node.path))
+            or (self.folded and self.folded.get(node.path))
             or node.declared
         )
+
+    def opened_paths(self) -> set[SectionPath]:
+        """Return the sections that overrides open, and those around them."""
+        overrides = {**self.session_overrides, **self.overrides}
+        return {
+            path[:end]
+            for path, visibility in overrides.items()
+            if visibility is SectionVisibility.FULL
+            for end in range(1, len(path) + 1)
+        }
 
     def is_shown(self, node: Node) -> bool:
         """Return True if a hidden section would probably exist if its parent were open."""

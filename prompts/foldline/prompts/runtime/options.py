@@ -21,6 +21,7 @@ from foldline.prompts.visibility import SectionPath, SectionVisibility
 from foldline.prompts.wording import Wording
 
 if TYPE_CHECKING:
+    from foldline.prompts.layout.fitting import Fit, Fitted
     from foldline.prompts.overrides.overrides import OverrideSource
     from foldline.prompts.runtime.session import Session
 
@@ -34,6 +35,7 @@ _WANTED = {
     "deadline": ("expired", "a Deadline, such as Deadline.after(30)"),
     "cancellation": ("is_set", "a threading.Event, or has its method `is_set`"),
     "context_policy": ("apply", "a ContextPolicy"),
+    "fit": ("tokens", "a Fit, such as Fit(tokens=8000)"),
     "conversation": ("turns", "a Conversation, such as Conversation().user(…)"),
     "capture_requests": ("__call__", "a function of a text, such as Redaction()"),
 }
@@ -63,6 +65,7 @@ class EvaluationKeywords(TypedDict, total=False):
     tag: str | None
     wording: Wording | None
     capture_requests: Redact | None
+    fit: Fit | Fitted | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +117,9 @@ class EvaluationOptions:
     capture_requests: Redact | None = None
     """Publish a `RequestSent` for each request, its texts as this returns them: `Redaction()` takes
     out keys, tokens and addresses, `str` nothing."""
+    fit: Fit | Fitted | None = None
+    """The budget of the prompt's text. What has to be folded is decided once in an evaluation: what
+    the model opens comes on top, and stays."""
 
     def __post_init__(self) -> None:
         for name, (attribute, wanted) in _WANTED.items():

@@ -42,6 +42,10 @@ class MarkdownSection(Section[ParamsT_co]):
             optionally `session`.
         role: The role of the message that shows the section: `system`, `developer` or `user`.
             Only top-level sections have one of their own; those below are in the same message.
+        priority: With `Fit`, `low` goes before `medium` and `high`; that of the most important
+            section inside counts.
+        fit: What `Fit` may do: `fold` shows the summary, if there is one; `drop` may also leave the
+            section out, with all inside; `keep` leaves the section and all around it as they are.
 
     Raises:
         PromptValidationError: A placeholder isn't a field, a `$` doesn't start a placeholder, the

@@ -6,11 +6,12 @@ import copy
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import ClassVar, Generic, Self, TypeVar
+from typing import ClassVar, Generic, Literal, Self, TypeVar
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
 from foldline.prompts.forms.segments import Segment, SegmentKind
+from foldline.prompts.priority import Priority
 from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.prompts.specialise import (
     Argument,
@@ -95,6 +96,8 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
     accepts_overrides: bool = True
     visibility: VisibilitySelector[ParamsT_co] = SectionVisibility.FULL
     role: Argument[Role | str | None, Role | None] = argument(default=None)
+    priority: Argument[Priority | str, Priority] = argument(default=Priority.MEDIUM)
+    fit: Literal["keep", "fold", "drop"] = "fold"
     _params_type: ClassVar[type | None] = None
 
     def __post_init__(self) -> None:
@@ -378,6 +381,20 @@ def _checked_role(role: object, key: str) -> Role | None:
     raise PromptValidationError.of_section(key, refusals.wrong_role(repr(role)), near=near)
 
 
+def _checked_priority(priority: object, key: str) -> Priority:
+    if priority not in tuple(Priority):
+        problem = refusals.not_one_of("priority", Priority, repr(priority))
+        raise PromptValidationError.of_section(key, problem)
+    return Priority(str(priority))
+
+
+def _checked_fit(fit: object, key: str) -> object:
+    if fit not in refusals.FITS:
+        problem = refusals.not_one_of("fit", refusals.FITS, repr(fit))
+        raise PromptValidationError.of_section(key, problem)
+    return fit
+
+
 def with_role(section: SectionT, role: Role) -> SectionT:
     """Return a top-level section in messages of this role.
 
@@ -415,4 +432,6 @@ _CHECKS: Mapping[str, Callable[[object, str], object]] = {
     "children": checked_sections,
     "tools": checked_tools,
     "role": _checked_role,
+    "priority": _checked_priority,
+    "fit": _checked_fit,
 }
