@@ -17,6 +17,7 @@ __all__, __getattr__, __dir__ = exports(
             "ModelExchange",
             "ModelTurn",
             "ProviderAdapter",
+            "report_call",
             "report_request",
         ),
         "schemas": (

@@ -4,6 +4,7 @@ from foldline.prompts.adapters.protocol import (
     ModelExchange,
     ModelTurn,
     ProviderAdapter,
+    report_call,
     report_request,
 )
 from foldline.prompts.adapters.schemas import (
@@ -45,6 +46,7 @@ __all__ = [
     "openai_tools",
     "output_schema",
     "render_for_evaluation",
+    "report_call",
     "report_request",
 ]
 __version__: str

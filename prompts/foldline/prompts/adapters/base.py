@@ -12,6 +12,7 @@ from foldline.prompts import errors, refusals
 from foldline.prompts.adapters.context import policy_of
 from foldline.prompts.adapters.protocol import Evaluable, ModelExchange
 from foldline.prompts.adapters.run import Run
+from foldline.prompts.adapters.streaming import streamed
 from foldline.prompts.context import ContextPolicy
 from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.forms.field_forms import warn_author
@@ -153,6 +154,9 @@ class BaseAdapter(ABC):
             goal=lambda rendered: _goal_text(rendered, options.goal_section_key),
             opener=opener,
         )
+
+    stream = streamed(evaluate)
+    """`evaluate` as a stream of what happens; see `EvaluationStream`."""
 
     aevaluate = in_thread(evaluate)
     """`evaluate` for asynchronous programs, in a thread of its own.

@@ -11,6 +11,7 @@ from foldline.prompts import errors
 from foldline.prompts.adapters.base import BaseAdapter, rendered_with
 from foldline.prompts.adapters.protocol import ProviderAdapter
 from foldline.prompts.adapters.run import Run
+from foldline.prompts.adapters.streaming import streamed
 from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.disclosure.retry import ExpansionBudget, apply_expansion, rebind_tasks
 from foldline.prompts.prompt import Prompt
@@ -93,6 +94,9 @@ def evaluate_with_disclosure(
         loop.limit_growth(expansion_budget)
     return loop.run(adapter)
 
+
+stream_with_disclosure = streamed(evaluate_with_disclosure)
+"""The same as a stream of what happens, with the openings; see `EvaluationStream`."""
 
 aevaluate_with_disclosure = in_thread(evaluate_with_disclosure)
 """The same for asynchronous programs, in a thread of its own; see `BaseAdapter.aevaluate`."""

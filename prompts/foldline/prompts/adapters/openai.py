@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from foldline.prompts import runtime
 from foldline.prompts.adapters.breakpoints import Cuts, keep_prefix, openai_rules
-from foldline.prompts.adapters.protocol import ModelTurn
+from foldline.prompts.adapters.protocol import ModelTurn, report_call
 from foldline.prompts.adapters.schemas import allowed_name, openai_tools, output_schema
 from foldline.prompts.adapters.sdk import Request, SdkAdapter, SdkExchange, plain_message
 from foldline.prompts.disclosure.opening import Appending
@@ -285,14 +286,19 @@ def _pieced(chunks: Iterable[ChatCompletionChunk], emit: Callable[[object], None
         # The last chunk has only the usage.
         for choice in chunk.choices[:1]:
             answer.finish = choice.finish_reason or answer.finish
-            _add(answer, calls, choice.delta)
+            _add(answer, calls, choice.delta, emit)
             if choice.delta.content:
                 emit(choice.delta.content)
     answer.calls = [call for _, call in sorted(calls, key=lambda numbered: numbered[0])]
     return answer
 
 
-def _add(answer: Answer, calls: list[tuple[int, Call]], delta: ChoiceDelta) -> None:
+def _add(
+    answer: Answer,
+    calls: list[tuple[int, Call]],
+    delta: ChoiceDelta,
+    emit: Callable[[object], None],
+) -> None:
     answer.text += delta.content or ""
     answer.refusal += delta.refusal or ""
     for piece in delta.tool_calls or ():
@@ -304,5 +310,7 @@ def _add(answer: Answer, calls: list[tuple[int, Call]], delta: ChoiceDelta) -> N
             calls.append((piece.index, call))
         call.id = call.id or piece.id or ""
         if piece.function is not None:
+            if piece.function.name and not call.name:
+                emit(partial(report_call, piece.function.name))
             call.name += piece.function.name or ""
             call.arguments += piece.function.arguments or ""

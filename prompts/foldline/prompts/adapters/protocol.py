@@ -50,6 +50,19 @@ def report_request(body: Mapping[str, object]) -> None:
         capture(body)
 
 
+CALLING: ContextVar[Callable[[str], object]] = ContextVar("foldline_calling")
+
+
+def report_call(name: str) -> None:
+    """Say in an exchange's `ask` that the model has begun a call of this tool, for a stream.
+
+    Without one, it does nothing.
+    """
+    calling = CALLING.get(None)
+    if calling is not None:
+        calling(name)
+
+
 @dataclass(frozen=True, slots=True)
 class ModelTurn:
     """One message of a model: text, tool calls, or both."""

@@ -332,6 +332,7 @@ class Run(Generic[OutputT]):
             turn=self._turns,
             text=turn.text,
             tool_calls=tuple(call.name for call in turn.tool_calls),
+            calls=turn.tool_calls,
             usage=turn.usage,
             model=turn.model,
             requested_model=requested,

@@ -8,7 +8,12 @@ from foldline.lazy import exports
 __all__, __getattr__, __dir__ = exports(
     __name__,
     {
-        ".adapters.disclosure": ("aevaluate_with_disclosure", "evaluate_with_disclosure"),
+        ".adapters.disclosure": (
+            "aevaluate_with_disclosure",
+            "evaluate_with_disclosure",
+            "stream_with_disclosure",
+        ),
+        ".adapters.streaming": ("EvaluationStream", "StreamEvent", "TextDelta", "ToolCallStarted"),
         ".bus": (
             "EventBus",
             "InProcessEventBus",

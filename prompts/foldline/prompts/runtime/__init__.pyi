@@ -1,4 +1,14 @@
-from foldline.prompts.adapters.disclosure import aevaluate_with_disclosure, evaluate_with_disclosure
+from foldline.prompts.adapters.disclosure import (
+    aevaluate_with_disclosure,
+    evaluate_with_disclosure,
+    stream_with_disclosure,
+)
+from foldline.prompts.adapters.streaming import (
+    EvaluationStream,
+    StreamEvent,
+    TextDelta,
+    ToolCallStarted,
+)
 from foldline.prompts.bus import (
     EventBus,
     InProcessEventBus,
@@ -58,6 +68,7 @@ __all__ = [
     "DeveloperTurn",
     "EvaluationKeywords",
     "EvaluationOptions",
+    "EvaluationStream",
     "Event",
     "EventBus",
     "Exchange",
@@ -83,13 +94,16 @@ __all__ = [
     "SessionSnapshot",
     "SetVisibilityOverride",
     "Slice",
+    "StreamEvent",
     "SubscriberFailure",
     "Subscription",
     "SystemTurn",
+    "TextDelta",
     "Thread",
     "TokenUsage",
     "ToolAnswer",
     "ToolCall",
+    "ToolCallStarted",
     "ToolInvoked",
     "ToolOutcome",
     "ToolTurn",
@@ -100,6 +114,7 @@ __all__ = [
     "aevaluate_with_disclosure",
     "dispatch_tool_calls",
     "evaluate_with_disclosure",
+    "stream_with_disclosure",
     "tool_text",
 ]
 __version__: str

@@ -169,7 +169,7 @@ def bounded(
     if isinstance(cancellation, CancelScope):
         polled = cancellation.other
         cancellation.on_cancel(lambda: scope.messages.put(("woken", None)))
-    _start(THREAD_NAME, lambda: call(scope), lambda kind, item: scope.messages.put((kind, item)))
+    start(THREAD_NAME, lambda: call(scope), lambda kind, item: scope.messages.put((kind, item)))
     try:
         while True:
             try:
@@ -196,7 +196,7 @@ def _patience(deadline: Deadline | None, cancellation: Cancellation | None) -> f
     return POLL if remaining is None else min(POLL, remaining)
 
 
-def _start(name: str, call: Callable[[], T], done: Callable[[str, Any], object]) -> None:
+def start(name: str, call: Callable[[], T], done: Callable[[str, Any], object]) -> None:
     """Call in a new thread with a copy of the context; `done` gets the result or the exception."""
     context = contextvars.copy_context()
 
@@ -219,6 +219,12 @@ class Slots:
         self._taken: weakref.WeakKeyDictionary[object, asyncio.Semaphore] = (
             weakref.WeakKeyDictionary()
         )
+
+    @classmethod
+    def of(cls, adapter: object = None, *_: object, **__: object) -> Slots:
+        """Return those of the adapter that a call has as its first argument, if it has a bound."""
+        slots: Slots = getattr(adapter, "slots", None) or cls(None)
+        return slots
 
     @asynccontextmanager
     async def slot(self, deadline: Deadline | None) -> AsyncIterator[None]:
@@ -247,9 +253,6 @@ class Slots:
             semaphore.release()
 
 
-NO_BOUND = Slots(None)
-
-
 def in_thread(call: Callable[P, T]) -> Callable[P, Coroutine[None, None, T]]:
     """Return a call on an adapter as a coroutine, which runs it in a thread of its own.
 
@@ -263,8 +266,7 @@ def in_thread(call: Callable[P, T]) -> Callable[P, Coroutine[None, None, T]]:
 
         stop = CancelScope(cast("Cancellation | None", keywords.get("cancellation")))
         keywords["cancellation"] = stop
-        adapter = args[0] if args else keywords.get("adapter")
-        slots = getattr(adapter, "slots", NO_BOUND)
+        slots = Slots.of(*args, **keywords)
         async with slots.slot(cast("Deadline | None", keywords.get("deadline"))):
             loop = asyncio.get_running_loop()
             ended: asyncio.Future[tuple[str, Any]] = loop.create_future()
@@ -277,7 +279,7 @@ def in_thread(call: Callable[P, T]) -> Callable[P, Coroutine[None, None, T]]:
                 with suppress(RuntimeError):  # The loop has ended, so no one waits.
                     loop.call_soon_threadsafe(settle, kind, item)
 
-            _start(EVALUATION_THREAD_NAME, lambda: call(*args, **keywords), done)
+            start(EVALUATION_THREAD_NAME, lambda: call(*args, **keywords), done)
             try:
                 kind, item = await ended
             finally:

@@ -19,6 +19,7 @@ from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 if TYPE_CHECKING:
     from foldline.prompts.context import Savings
+    from foldline.prompts.runtime.dispatch import ToolCall
     from foldline.prompts.runtime.response import TokenUsage
 
 # Sizes and keys (`facts`) are apart from texts (`content`): a store keeps texts only if it's told
@@ -183,6 +184,8 @@ class ModelAnswered(Event):
     """The names of the tools that it calls, in order."""
     usage: TokenUsage
     """The tokens of this request."""
+    calls: tuple[ToolCall, ...] = ()
+    """Those calls with their arguments; none if the message is the answer."""
     model: str | None = None
     """The model's name, as the provider says it."""
     requested_model: str | None = None
