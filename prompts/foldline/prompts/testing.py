@@ -318,17 +318,17 @@ def assert_run(
     opened: Collection[str] | None = None,
     tokens: int | None = None,
 ) -> None:
-    """Assert what an evaluation did, in all its requests; what isn't given may be anything.
+    """Assert what the model did in all requests up to an answer; what isn't given may be anything.
 
     Args:
-        response: The answer of `evaluate` or `evaluate_with_disclosure`.
-        called: The names of the tools that the model called: a list has each call in order, a set
-            only says which. `open_sections` and `read_section` aren't among them.
-        opened: The dotted keys of the sections that it opened or read, in any order.
-        tokens: The most tokens that the requests may take, input and output together.
+        response: The answer.
+        called: The tools that it called, but for those that open or read sections: a list has each
+            call in order, a set only says which.
+        opened: The dotted keys of the sections that it opened or read.
+        tokens: The most that the requests may take, input and output together.
 
     Raises:
-        AssertionError: It did something else; there is a line for each of them.
+        AssertionError: A line for each that differs.
     """
     __tracebackhide__ = True
     every = [outcome for one in response.expansions for outcome in one.outcomes]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack
 
 from foldline.prompts import errors
 from foldline.prompts.adapters.base import BaseAdapter, rendered_with
@@ -16,15 +16,9 @@ from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.disclosure.retry import ExpansionBudget, apply_expansion, rebind_tasks
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.runtime.bounded import in_thread
-from foldline.prompts.runtime.dispatch import ToolOutcome
 from foldline.prompts.runtime.events import SectionsOpened
 from foldline.prompts.runtime.options import EvaluationKeywords, EvaluationOptions
-from foldline.prompts.runtime.response import (
-    NOTHING_USED,
-    Expansion,
-    PromptResponse,
-    TokenUsage,
-)
+from foldline.prompts.runtime.response import Expansion, PromptResponse
 from foldline.prompts.template import PromptTemplate
 from foldline.prompts.visibility import SectionPath, SectionVisibility
 
@@ -122,8 +116,8 @@ class ExpansionLoop(Generic[OutputT]):
     """The reason why the last request was raised instead of appended."""
     opened: list[SectionPath] = field(default_factory=list)
     """The sections that it granted so far."""
-    ended: tuple[tuple[ToolOutcome, ...], TokenUsage] = ((), NOTHING_USED)
-    """The calls and the tokens of the last evaluation without an answer."""
+    ended: tuple[Any, ...] = ()
+    """The `outcomes` and the `usage` of the last evaluation without an answer."""
     publish: Callable[..., object] | None = None
     """Publishes an event of the evaluation that runs."""
     _granted: list[Expansion] = field(default_factory=list)
@@ -215,11 +209,8 @@ class ExpansionLoop(Generic[OutputT]):
         apply_expansion(request, session=session)
         self.opened += request.requested_overrides
         why = "" if appended else self.why
-        expansion = Expansion(request.section_keys, request.reason, grown, appended, why)
-        if not appended:
-            outcomes, usage = self.ended
-            expansion = replace(expansion, outcomes=outcomes, usage=usage)
-        self._granted.append(expansion)
+        about = (request.section_keys, request.reason, grown, appended, why)
+        self._granted.append(Expansion(*about, *(() if appended else self.ended)))
         if self.publish is not None and not appended:
             self.publish(
                 SectionsOpened,

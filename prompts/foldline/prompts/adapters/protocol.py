@@ -36,17 +36,13 @@ class ProviderAdapter(Protocol):
         ...
 
 
-# A variable of the context, so that exchanges that wrap others needn't pass it on.
-CAPTURE: ContextVar[Callable[[Mapping[str, object]], object]] = ContextVar("foldline_capture")
+# In the context, so that exchanges that wrap others needn't pass it on.
+CAPTURE: ContextVar[Callable[[Mapping[str, object]], None]] = ContextVar("foldline_capture")
 
 
 def report_request(body: Mapping[str, object]) -> None:
-    """Say in an exchange's `ask` which body is about to be sent, for `capture_requests`.
-
-    Without that, it does nothing. The body mustn't change any more.
-    """
-    capture = CAPTURE.get(None)
-    if capture is not None:
+    """Say in an exchange's `ask` which body is about to be sent; it mustn't change any more."""
+    if (capture := CAPTURE.get(None)) is not None:
         capture(body)
 
 

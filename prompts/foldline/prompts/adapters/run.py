@@ -137,7 +137,7 @@ class Run(Generic[OutputT]):
             return self._converse()
         except BaseException as error:
             if self._opener is not None:
-                self._opener.ended = (tuple(self._outcomes), self._usage)
+                self._opener.ended = tuple(self._outcomes), self._usage
             self._publish(events.PromptStopped, error=error, turns=self._turns, usage=self._usage)
             raise
 
@@ -307,7 +307,7 @@ class Run(Generic[OutputT]):
         self._turns += 1
         started = time.monotonic()
         requested = getattr(self._adapter, "model", None)
-        capturing = CAPTURE.set(self._capture) if self._options.capture_requests else None
+        capturing = CAPTURE.set(self._capture)
         try:
             turn = exchange.ask(
                 deadline=self._deadline,
@@ -324,8 +324,7 @@ class Run(Generic[OutputT]):
             )
             raise
         finally:
-            if capturing is not None:
-                CAPTURE.reset(capturing)
+            CAPTURE.reset(capturing)
         self._usage += turn.usage
         self._publish(
             events.ModelAnswered,
@@ -343,7 +342,7 @@ class Run(Generic[OutputT]):
 
     def _capture(self, body: Mapping[str, object]) -> None:
         redact = self._options.capture_requests
-        if redact is not None and self._bus is not None:
+        if redact is not None:
             self._publish(events.RequestSent, turn=self._turns, body=redacted(body, redact))
 
     def _check(self, what: str) -> None:

@@ -80,10 +80,9 @@ class PromptRendered(Event):
 
 @FrozenDataclass(kw_only=True)
 class RequestSent(Event):
-    """A request is about to leave, with all that was opened, removed and attached by then.
+    """A request is about to leave; only evaluations with `capture_requests` publish it.
 
-    Published only for an evaluation with `capture_requests`. The SDK may repeat a request that
-    failed; that isn't told.
+    That the SDK repeats one after a failure isn't told.
     """
 
     texts: ClassVar[tuple[str, ...]] = ("body",)
@@ -91,7 +90,7 @@ class RequestSent(Event):
     turn: int
     """The number of the message that it asks for, from 1."""
     body: Mapping[str, object]
-    """The body as the provider gets it, its texts redacted; it has no key and no headers."""
+    """The body as the provider gets it, without headers, each text as the hook returned it."""
 
     def facts(self) -> dict[str, object]:
         return {"turn": self.turn, "characters": len(json.dumps(self.body, ensure_ascii=False))}

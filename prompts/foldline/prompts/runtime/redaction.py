@@ -9,42 +9,38 @@ from functools import partial
 from types import MappingProxyType
 from typing import TypeAlias
 
-__all__ = ["PATTERNS", "Redact", "Redaction", "redacted"]
-
 Redact: TypeAlias = Callable[[str], str]
 """A redaction hook: returns a text without what mustn't be kept. `str` changes nothing."""
 
-# No pattern looks twice at a long run of letters: each begins where such a run does, or its length
-# is bounded. So the base64 of an image costs no more than reading it.
+# Each pattern begins where a run of letters does, or its length is bounded: the base64 of an image
+# is read once, not once from each of its characters.
 _BEGIN = r"(?:(?<![\w-])|(?<=\\[nrt]))"
-_SECRET = (
-    r"pass(?:word|wd|phrase)|secret|(?:api|access|private|account)[_-]?key|credentials?|"
-    r"(?:access|auth|refresh|session|id|bearer|api)[_-]?token"
+_NAME = (
+    r"(?:pass(?:word|wd|phrase)|secret|credentials?|(?:api|access|private|account)[_-]?key|"
+    r"(?:access|auth|refresh|session|id|bearer|api)[_-]?token)"
 )
-_SECRET_NAME = re.compile(rf"(?i)(?:.*[_-])?(?:{_SECRET}|token|authorization|(?:set-)?cookie)")
+_SECRET = re.compile(rf"(?i)(?:.*[_-])?(?:{_NAME}|token|authorization|(?:set-)?cookie)")
+_BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 
 PATTERNS: Mapping[str, str] = MappingProxyType(
     {
         "key": r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?s:.*?)(?:-----END [A-Z ]{0,30}KEY-----|\Z)"
         rf"|{_BEGIN}(?:sk-[\w-]{{16,}}|[srp]k_(?:live|test)_\w{{16,}}|A[KS]IA[0-9A-Z]{{16}}|"
-        r"gh[pousr]_\w{30,}|github_pat_\w{22,}|glpat-[\w-]{20,}|xox[a-z]-[\w-]{10,}|"
-        r"xapp-[\w-]{10,}|AIza[\w-]{35}|(?:hf|gsk|npm)_\w{30,}|(?:xai|pplx|pypi|pat)-[\w-]{30,}|"
-        r"SG\.[\w-]{16,}\.[\w-]{16,})"
-        rf"|(?i:(?:{_SECRET})\\?[\"']?\s{{0,9}}[:=]\s{{0,9}})(?:\\?[\"'](?P<quoted>[^\"'\\\n]+)|"
+        r"gh[pousr]_\w{30,}|github_pat_\w{22,}|glpat-[\w-]{20,}|x(?:ox[a-z]|app)-[\w-]{10,}|"
+        r"AIza[\w-]{35}|(?:hf|gsk|npm)_\w{30,}|(?:xai|pplx|pypi|pat)-[\w-]{30,})"
+        rf"|(?i:{_NAME}\\?[\"']?\s{{0,9}}[:=]\s{{0,9}})(?:\\?[\"'](?P<quoted>[^\"'\\\n]+)|"
         r"(?P<bare>(?=\D{0,99}\d)[^\s\"'\\,;&]{6,}))",
         "token": rf"{_BEGIN}eyJ[\w-]{{8,}}\.[\w-]{{8,}}\.?[\w-]*"
         r"|(?i:\b(?:bearer|basic)\s{1,9})(?P<carried>(?=\D{0,99}\d)[\w.~+/=-]{16,})"
         r"|(?<=://)[^\s/:@]{0,99}:(?P<password>[^\s/@]{1,99})(?=@)",
         "address": r"(?:(?<![\w.+-])|(?<=\\[nrt]))[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
-        r"|(?<![\w.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?!\.?\w)"
+        rf"|(?<![\w.])(?:{_BYTE}\.){{3}}{_BYTE}(?!\.?\w)"
         r"|(?i:(?<![\w:])(?:(?:[\da-f]{1,4}:){7}[\da-f]{1,4}|"
         r"(?:[\da-f]{1,4}:){2,6}(?::[\da-f]{1,4}){1,5})(?![\w:]))",
     }
 )
-"""Ready patterns by what they find: providers' keys, and values that are named as secrets;
-bearer tokens, JSON web tokens, passwords in URLs; addresses of mail and of IP."""
-
-_log = logging.getLogger(__name__)
+"""Ready patterns: providers' keys and values named as secrets; bearer tokens, JSON web tokens and
+passwords in URLs; addresses of mail and of IP."""
 
 
 class Redaction:
@@ -54,13 +50,10 @@ class Redaction:
     >>> redact("C-204611 (ann@example.com) has OPENAI_API_KEY=sk-proj-4f9aXkeWm20qLqpT")
     '[customer] ([address]) has OPENAI_API_KEY=[key]'
 
-    A pattern can find no more than it knows: a name, or a password in a sentence, stays.
+    What no pattern knows, such as a person's name or a password in a sentence, stays.
 
     Args:
-        patterns: Regular expressions by name. If groups with names match, they alone are replaced.
-
-    Raises:
-        re.error: One isn't a regular expression.
+        patterns: Regular expressions by name. If a group with a name matches, it alone is replaced.
     """
 
     def __init__(self, patterns: Mapping[str, str] = PATTERNS) -> None:
@@ -79,28 +72,23 @@ def _without(name: str, match: re.Match[str]) -> str:
 
 
 def redacted(value: object, redact: Redact | None) -> object:
-    """Return JSON with each of its texts redacted; None changes nothing.
+    """Return JSON with its texts redacted; a `Redaction` keeps none under a name like `password`.
 
-    Under a name such as `password`, a `Redaction` replaces the whole text. Where a hook fails, its
-    error's name stands for the text, which is not kept.
+    Where a hook fails, the kind of its error stands for the text.
     """
-    if redact is None:
-        return value
-    if isinstance(value, str):
+    if isinstance(value, str) and redact is not None:
         try:
             return str.__str__(redact(value))
         except Exception as error:
             # Its message may quote the text.
-            _log.warning("A redaction hook raised %s", type(error).__name__)
+            logging.getLogger(__name__).warning("A redaction raised %s", type(error).__name__)
             return f"[not redacted: {type(error).__name__}]"
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and redact is not None:
         hides = isinstance(redact, Redaction)
         return {
-            redacted(name, redact): "[key]"
-            if hides and isinstance(item, str) and _SECRET_NAME.fullmatch(str(name))
-            else redacted(item, redact)
+            redacted(name, redact): redacted(item, redact)
+            if not (hides and isinstance(item, str) and _SECRET.fullmatch(str(name)))
+            else "[key]"
             for name, item in value.items()
         }
-    if isinstance(value, (list, tuple)):
-        return [redacted(item, redact) for item in value]
-    return value
+    return [redacted(item, redact) for item in value] if isinstance(value, list | tuple) else value

@@ -25,6 +25,7 @@ class Code(StrEnum):
     MISSING_SUMMARY = "missing-summary"
     LONG_SUMMARY = "long-summary"
     FOLDING_COSTS_MORE = "folding-costs-more"
+    UNCLEAR_SUMMARY = "unclear-summary"
     INVALID_KEY = "invalid-key"
     INVALID_TITLE = "invalid-title"
     DUPLICATE_KEY = "duplicate-key"
@@ -73,6 +74,7 @@ SEVERITIES = {
     Code.FOREIGN_TEMPLATE_SYNTAX: Severity.WARNING,
     Code.LONG_SUMMARY: Severity.WARNING,
     Code.FOLDING_COSTS_MORE: Severity.INFORMATION,
+    Code.UNCLEAR_SUMMARY: Severity.INFORMATION,
     Code.OUTPUT_IS_PARAMETERS: Severity.INFORMATION,
     Code.DUPLICATE_PROMPT: Severity.WARNING,
     Code.UNREACHABLE_SECTION: Severity.WARNING,

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import starmap
 from pathlib import Path
 from typing import NamedTuple
 
+from foldline.backends.errors import PathError
+from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.checks.codes import Code, default_severity
 from foldline.ide.checks.diagnostic import Diagnostic, Related, as_wanted
+from foldline.ide.checks.summaries import Fold, unclear
 from foldline.ide.folder import Folder
+from foldline.ide.instructions import document
 from foldline.ide.instructions.document import InstructionFile, InstructionSection
 from foldline.ide.instructions.features import costs
-from foldline.ide.instructions.front_matter import faults
+from foldline.ide.instructions.files import instruction_files
+from foldline.ide.instructions.front_matter import SKILL, faults, fields
 from foldline.ide.token_counter import TokenCounter
 
 _SHORTEST_REPEATED = 40
 """Sections with less text in common are alike by chance: `See above.`"""
+
+SECONDS = 1.0
+"""The time limit of looking for the skills beside one."""
 
 
 class Finding(NamedTuple):
@@ -40,7 +49,9 @@ def diagnostics(file: InstructionFile, path: Path, folder: Folder) -> tuple[Diag
     """Return the diagnostics of a file in the order of its text, as the project wants them."""
     options, counter = folder.options(path), folder.counter(path)
     budget = _over_budget(file, counter, options.token_budget)
-    findings = (*starmap(Finding, faults(file, path)), *budget, *_of_sections(file, counter))
+    sections = (*_of_sections(file, counter), *_of_summaries(file))
+    skills = _of_skills(file, path, folder) if path.name == SKILL else ()
+    findings = (*starmap(Finding, faults(file, path)), *budget, *sections, *skills)
     return as_wanted((one.diagnostic(str(path)) for one in findings), options.severity)
 
 
@@ -82,3 +93,32 @@ def _of_sections(file: InstructionFile, counter: TokenCounter) -> Iterator[Findi
                 f"{counter.format(full)} in full: remove the mark."
             )
             yield Finding(Code.FOLDING_COSTS_MORE, message, section.mark)
+
+
+def _of_summaries(file: InstructionFile) -> Iterator[Finding]:
+    marks = [(one, one.mark) for one in file.sections if one.mark is not None and one.summary]
+    folds = [
+        Fold(one.path, one.summary, file.text[one.start : start] + file.text[end : one.end])
+        for one, (start, end) in marks
+    ]
+    for at, message in unclear(folds).items():
+        yield Finding(Code.UNCLEAR_SUMMARY, message, marks[at][1])
+
+
+def _of_skills(file: InstructionFile, path: Path, folder: Folder) -> Iterator[Finding]:
+    """Check a skill's description, which is its summary, among those of the skills beside it."""
+    skills, beside = {path: file}, path.parent.parent
+    with suppress(PathError, ParseRefusedError, ValueError):
+        below = beside.relative_to(folder.root).as_posix()
+        for other in instruction_files(folder, [below], SECONDS):
+            if other.name == SKILL and other != path:
+                skills[other] = document.read_instructions(other, folder.root)
+    folds, places = list[Fold](), list[tuple[int, int]]()
+    for at, skill in skills.items():
+        for field in fields(skill):
+            if field.name == "description" and field.value:
+                folds.append(Fold((at.parent.name,), field.value, skill.text[skill.beginning :]))
+                places += [field.place] if skill is file else []
+    message = unclear(folds).get(0)
+    if message and places:
+        yield Finding(Code.UNCLEAR_SUMMARY, message, places[0])
