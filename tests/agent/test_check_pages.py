@@ -109,6 +109,7 @@ AROUND = {
     Code.TOOL_NAME: (
         "tool = <block>" + RENDERED.format("rules.clone(tools=[tool])").replace("<block>", "")
     ),
+    Code.UNCLEAR_SUMMARY: "section = <block>\n" + RENDERED.format("section"),
     Code.UNKNOWN_PARAMS: TONE,
     Code.UNKNOWN_SECTION: REFERENCE,
     Code.UNREACHABLE_SECTION: "<block>" + SECTION.format("Tone", '"${tone}", enabled=enabled'),

@@ -87,7 +87,7 @@ def run(script: Script, *, append: bool) -> tuple[PromptResponse[None], list[obj
     return evaluate_with_disclosure(adapter, TEMPLATE, bus=bus), events
 
 
-calls = st.tuples(st.sampled_from(sorted(CALLS)), st.sampled_from(KEYS))
+calls = st.tuples(st.sampled_from(sorted(CALLS)), st.sampled_from((*KEYS, "nope")))
 
 
 @given(st.lists(st.lists(calls, min_size=1, max_size=3), max_size=5), st.booleans())

@@ -177,11 +177,11 @@ def test_what_is_no_secret_stays(text: str) -> None:
 
 def test_a_value_under_a_secrets_name_goes_whole() -> None:
     hidden = redacted(
-        {"password": "banana", "max_tokens": 9, "prompt_cache_key": "x", "Set-Cookie": "a=b"},
+        {"password": "banana", "max_tokens": 9, "secretary": "x", "Set-Cookie": "a=b"},
         Redaction(),
     )
     assert hidden == {
-        "password": "[key]", "max_tokens": 9, "prompt_cache_key": "x", "Set-Cookie": "[key]",
+        "password": "[key]", "max_tokens": 9, "secretary": "x", "Set-Cookie": "[key]",
     }  # fmt: skip
 
 
