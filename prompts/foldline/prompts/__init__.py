@@ -66,6 +66,7 @@ __all__, __getattr__, __dir__ = exports(
         "layout.blocks": ("Block", "PromptMessage", "Span"),
         "layout.fitting": ("Fit", "Fitted"),
         "layout.layout": ("Heading", "HeadingFormatter", "dotted_heading", "undotted_heading"),
+        "output.partial": ("PartialOutput", "parse_partial_output"),
         "output.parsing": ("ParsedOutput", "parse_output", "parse_structured_output"),
         "output.structured_output": ("StructuredOutputConfig",),
         "overrides.overrides": (

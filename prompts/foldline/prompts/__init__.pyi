@@ -62,6 +62,7 @@ from foldline.prompts.layout.layout import (
     undotted_heading,
 )
 from foldline.prompts.output.parsing import ParsedOutput, parse_output, parse_structured_output
+from foldline.prompts.output.partial import PartialOutput, parse_partial_output
 from foldline.prompts.output.structured_output import StructuredOutputConfig
 from foldline.prompts.overrides.overrides import (
     OverrideIssue,
@@ -133,6 +134,7 @@ __all__ = [
     "OverrideStore",
     "OverridesStore",
     "ParsedOutput",
+    "PartialOutput",
     "PerRequest",
     "PerSession",
     "Priority",
@@ -190,6 +192,7 @@ __all__ = [
     "numbered",
     "or_else",
     "parse_output",
+    "parse_partial_output",
     "parse_structured_output",
     "rebind_tasks",
     "seed_override",

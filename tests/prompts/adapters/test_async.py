@@ -20,7 +20,7 @@ from foldline.prompts import (
     ToolContext,
     ToolResult,
 )
-from foldline.prompts.adapters import ScriptedAdapter, ScriptedCall, ScriptedTurn
+from foldline.prompts.adapters import ScriptedAdapter, ScriptedCall, ScriptedTurn, streaming
 from foldline.prompts.adapters.openai import OpenAIAdapter
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import (
@@ -156,7 +156,7 @@ async def test_waiting_for_a_slot_ends_at_the_deadline_and_by_cancelling() -> No
     adapter = ScriptedAdapter(answer, max_concurrency=1)
     first = asyncio.create_task(adapter.aevaluate(PROMPT))
     await started.wait()
-    with pytest.raises(EvaluationTimeoutError, match="`max_concurrency`"):
+    with pytest.raises(EvaluationTimeoutError):
         await adapter.aevaluate(PROMPT, deadline=Deadline.after(0.01))
     waiting = asyncio.create_task(adapter.aevaluate(PROMPT))
     await asyncio.sleep(0)
@@ -261,7 +261,7 @@ async def test_nothing_is_left_of_an_evaluation(monkeypatch: pytest.MonkeyPatch)
             super().__init__(*arguments)
             made.append(weakref.ref(self))
 
-    monkeypatch.setattr(bounded, "CancelScope", Scope)
+    monkeypatch.setattr(streaming, "CancelScope", Scope)
     adapter = ScriptedAdapter(lambda *_: "Fine.", max_concurrency=2)
     for _ in range(20):
         await adapter.aevaluate(PROMPT)

@@ -7,6 +7,7 @@ import pytest
 
 from foldline.prompts import (
     MarkdownSection,
+    PartialOutput,
     PromptTemplate,
     SectionVisibility,
     Task,
@@ -55,6 +56,12 @@ class City:
     name: str
 
 
+@FrozenDataclass()
+class Trip:
+    name: str
+    days: tuple[int, ...] = ()
+
+
 def weather(params: City, *, context: ToolContext) -> ToolResult[str]:
     del context
     return ToolResult(value=f"Rain in {params.name}.")
@@ -78,7 +85,7 @@ PROMPT = PromptTemplate(ns="t", key="stream", sections=SECTIONS, disclosure="ope
 OPENING: dict[str, object] = {"section_keys": ["docs"], "reason": "To know"}
 
 
-def told(event: StreamEvent) -> tuple[object, ...]:
+def told(event: StreamEvent[object]) -> tuple[object, ...]:
     """What a reader of a stream sees of an event."""
     match event:
         case TextDelta():
@@ -136,6 +143,22 @@ def test_a_plain_program_gets_the_same(line: Line) -> None:
     assert events.response.text == "It rains."
 
 
+async def test_a_typed_answer_is_there_before_its_end(wire: Wire, provider: Provider) -> None:
+    line = Line(wire, provider, streaming=True)
+    line.will_say(Said('{"name": "New York City", "days": [1, 2]}'))
+    section = MarkdownSection[None](title="T", key="t", template="Where?")
+    template = PromptTemplate[Trip](ns="t", key="typed", sections=[section])
+    adapter = line.adapter()
+    async with adapter.stream(template) as events:
+        seen = [event.value async for event in events if isinstance(event, PartialOutput)]
+    assert seen[:3] == [Trip(""), Trip("New "), Trip("New York ")]
+    assert seen[-2:] == [Trip("New York City", (1,)), Trip("New York City", (1, 2))]
+    assert events.response.output == seen[-1]
+    line.will_say(Said('{"name": "Rome"}'))
+    async with adapter.stream(template, parse_output=False) as events:
+        assert not [event async for event in events if isinstance(event, PartialOutput)]
+
+
 @pytest.mark.parametrize("append", [True, False])
 async def test_openings_are_in_the_stream(append: bool) -> None:
     script = Transcript.of(
@@ -180,7 +203,7 @@ async def test_an_error_comes_after_what_was_heard(wire: Wire, provider: Provide
     assert caught.value.kind is EvaluationFailure.CONNECTION
     assert ("text", 1, "one ") in seen
     assert seen[-1] == ("stopped", PromptEvaluationError)
-    with pytest.raises(PromptConfigurationError, match="iterate over it to its end"):
+    with pytest.raises(PromptConfigurationError, match="iterate over the stream to its end"):
         _ = events.response
 
 
@@ -192,7 +215,7 @@ def test_leaving_in_the_middle_ends_the_request(
     provider.will(Reply(pieces=line.wire.streamed(Said("one two", stop="none")), drip=True))
     events = line.adapter(timeout=600).stream(PROMPT)
 
-    def first(event: StreamEvent) -> bool:
+    def first(event: StreamEvent[object]) -> bool:
         return isinstance(event, TextDelta)
 
     async def read() -> None:
@@ -296,7 +319,7 @@ async def test_a_plain_context_is_no_asynchronous_one() -> None:
             pass
 
     with ScriptedAdapter(answer).stream(PROMPT) as events:
-        with pytest.raises(PromptConfigurationError, match="by `async with`"):
+        with pytest.raises(PromptConfigurationError, match=r"`async with.*`async for`"):
             await read(events)
         go_on.set()
 

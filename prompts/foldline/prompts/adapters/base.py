@@ -12,14 +12,13 @@ from foldline.prompts import errors, refusals
 from foldline.prompts.adapters.context import policy_of
 from foldline.prompts.adapters.protocol import Evaluable, ModelExchange
 from foldline.prompts.adapters.run import Run
-from foldline.prompts.adapters.streaming import streamed
+from foldline.prompts.adapters.streaming import Slots, in_thread, streamed
 from foldline.prompts.context import ContextPolicy
 from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.forms.field_forms import warn_author
 from foldline.prompts.forms.segments import SegmentKind
 from foldline.prompts.prompt import Prompt
 from foldline.prompts.rendered import RenderedPrompt
-from foldline.prompts.runtime.bounded import Slots, in_thread
 from foldline.prompts.runtime.conversation import Conversation
 from foldline.prompts.runtime.options import EvaluationKeywords, EvaluationOptions
 from foldline.prompts.runtime.response import PromptResponse

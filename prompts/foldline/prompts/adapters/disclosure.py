@@ -11,11 +11,10 @@ from foldline.prompts import errors
 from foldline.prompts.adapters.base import BaseAdapter, rendered_with
 from foldline.prompts.adapters.protocol import ProviderAdapter
 from foldline.prompts.adapters.run import Run
-from foldline.prompts.adapters.streaming import streamed
+from foldline.prompts.adapters.streaming import in_thread, streamed
 from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.disclosure.retry import ExpansionBudget, apply_expansion, rebind_tasks
 from foldline.prompts.prompt import Prompt
-from foldline.prompts.runtime.bounded import in_thread
 from foldline.prompts.runtime.events import SectionsOpened
 from foldline.prompts.runtime.options import EvaluationKeywords, EvaluationOptions
 from foldline.prompts.runtime.response import Expansion, PromptResponse

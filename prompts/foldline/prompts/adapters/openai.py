@@ -286,19 +286,17 @@ def _pieced(chunks: Iterable[ChatCompletionChunk], emit: Callable[[object], None
         # The last chunk has only the usage.
         for choice in chunk.choices[:1]:
             answer.finish = choice.finish_reason or answer.finish
-            _add(answer, calls, choice.delta, emit)
+            begun = len(calls)
+            _add(answer, calls, choice.delta)
+            for _, call in calls[begun:]:
+                emit(partial(report_call, call.name))
             if choice.delta.content:
                 emit(choice.delta.content)
     answer.calls = [call for _, call in sorted(calls, key=lambda numbered: numbered[0])]
     return answer
 
 
-def _add(
-    answer: Answer,
-    calls: list[tuple[int, Call]],
-    delta: ChoiceDelta,
-    emit: Callable[[object], None],
-) -> None:
+def _add(answer: Answer, calls: list[tuple[int, Call]], delta: ChoiceDelta) -> None:
     answer.text += delta.content or ""
     answer.refusal += delta.refusal or ""
     for piece in delta.tool_calls or ():
@@ -310,7 +308,5 @@ def _add(
             calls.append((piece.index, call))
         call.id = call.id or piece.id or ""
         if piece.function is not None:
-            if piece.function.name and not call.name:
-                emit(partial(report_call, piece.function.name))
             call.name += piece.function.name or ""
             call.arguments += piece.function.arguments or ""

@@ -358,8 +358,9 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         for transport in (http_client._transport, *http_client._mounts.values()):  # noqa: SLF001
             # There is no public way to the connections.
             pool: Any = getattr(transport, "_pool", None)
-            if hasattr(pool, "_network_backend"):
-                pool._network_backend = _Network(pool._network_backend)  # noqa: SLF001
+            network: Any = getattr(pool, "_network_backend", None)
+            if network is not None:
+                network.connect_tcp = _Connection.made_by(network.connect_tcp)
         # An adapter that is garbage-collected leaves no connections open.
         self._closing = weakref.finalize(self, http_client.close)
         try:
@@ -439,19 +440,6 @@ def _still_wanted(_: object) -> None:
         scope.check()
 
 
-class _Network:
-    """The HTTP client's network, with connections that break when their request is cancelled."""
-
-    def __init__(self, network: Any) -> None:
-        self._network = network
-
-    def connect_tcp(self, *args: Any, **keywords: Any) -> _Connection:
-        return _Connection(self._network.connect_tcp(*args, **keywords))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._network, name)
-
-
 class _Connection:
     """A connection, of the request that uses it last."""
 
@@ -460,31 +448,26 @@ class _Connection:
         self._lock = threading.Lock()
         self._scope: CancelScope | None = None
 
-    def read(self, *args: Any, **keywords: Any) -> Any:
-        return self._used(self._stream.read, *args, **keywords)
-
-    def write(self, *args: Any, **keywords: Any) -> Any:
-        return self._used(self._stream.write, *args, **keywords)
-
-    def start_tls(self, *args: Any, **keywords: Any) -> _Connection:
-        return _Connection(self._used(self._stream.start_tls, *args, **keywords))
+    @classmethod
+    def made_by(cls, connect: Callable[..., Any]) -> Callable[..., Self]:
+        return lambda *args, **keywords: cls(connect(*args, **keywords))
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+        value = getattr(self._stream, name)
+        return partial(self._used, value) if name in ("read", "write", "start_tls") else value
 
     def _used(self, call: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
-        scope = _SCOPE.get()
-        if scope is None:
-            return call(*args, **keywords)
+        scope = _SCOPE.get() or CancelScope()
         if scope is not self._scope:
             with self._lock:
                 self._scope = scope
             scope.on_cancel(lambda: self._break(scope))
         try:
-            return call(*args, **keywords)
+            result = call(*args, **keywords)
         finally:
             # Otherwise a connection that broke is what the SDK connects again after.
             scope.check()
+        return _Connection(result) if call.__name__ == "start_tls" else result
 
     def _break(self, scope: CancelScope) -> None:
         with self._lock:

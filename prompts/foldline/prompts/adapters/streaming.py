@@ -1,38 +1,40 @@
-"""Evaluations as streams of what happens in them: one iterator for all providers."""
+"""Evaluations in threads of their own, as streams of what happens in them and as coroutines."""
 
 from __future__ import annotations
 
 import functools
 import queue
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, suppress
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeAlias, TypeVar, cast
+import weakref
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext, suppress
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeAlias, TypeVar
 
 from foldline.prompts.adapters.protocol import CALLING
-from foldline.prompts.bus import EventBus, InProcessEventBus, PublishResult, Subscription
+from foldline.prompts.bus import InProcessEventBus
 from foldline.prompts.dataclasses import FrozenDataclass
-from foldline.prompts.errors import PromptConfigurationError
-from foldline.prompts.runtime.bounded import EVALUATION_THREAD_NAME, CancelScope, Slots, start
+from foldline.prompts.errors import PromptConfigurationError, check_at_least
+from foldline.prompts.output.partial import PartialOutput, parse_partial_output
+from foldline.prompts.runtime.bounded import EVALUATION_THREAD_NAME, CancelScope, start
 from foldline.prompts.runtime.events import Event, ModelAnswered, PromptRendered
 from foldline.prompts.runtime.response import PromptResponse
 
 if TYPE_CHECKING:
     import asyncio
 
-# The evaluation runs in a thread of its own, where all of it is heard in order: texts and calls as
-# they come, and the events, on a bus that stands before the caller's. The iterator takes them out
-# of a queue; an asynchronous one waits for them without a thread.
-
 P = ParamSpec("P")
 OutputT = TypeVar("OutputT")
+
+PARTIALS = 32
+"""A partial output is parsed when the text has grown by such a fraction, to bound the cost."""
 
 
 @FrozenDataclass()
 class TextDelta:
     """A piece of the model's text, as it arrives.
 
-    Whether it is of the answer is known when its message ends: `ModelAnswered` has the same `turn`,
-    and `calls` if it isn't. A `ToolCallStarted` of that turn says so earlier.
+    Whether it is of the answer is known when its message ends: then `ModelAnswered` has the same
+    `turn`, and no `calls` if it is. A `ToolCallStarted` of that turn says earlier that it isn't.
     """
 
     text: str
@@ -42,17 +44,32 @@ class TextDelta:
 
 @FrozenDataclass()
 class ToolCallStarted:
-    """The model has begun a call of a tool, whose arguments are still to come.
-
-    What it said in that turn was before its calls, and isn't the answer.
-    """
+    """The model has begun a call of a tool; its arguments are still to come."""
 
     name: str
     turn: int
 
 
-StreamEvent: TypeAlias = TextDelta | ToolCallStarted | Event
-"""What a stream yields: texts, calls and the evaluation's events, in the order of their time."""
+StreamEvent: TypeAlias = TextDelta | PartialOutput[OutputT] | ToolCallStarted | Event
+"""What a stream yields, in the order of time; a `PartialOutput` follows the text that it's from."""
+
+
+class Slots:
+    """A bound of what runs at once in an event loop; with None there is none."""
+
+    def __init__(self, limit: int | None) -> None:
+        check_at_least(1, max_concurrency=limit)
+        self.limit = limit
+        self._loops: weakref.WeakKeyDictionary[object, asyncio.Semaphore]
+        self._loops = weakref.WeakKeyDictionary()
+
+    def slot(self) -> AbstractAsyncContextManager[None]:
+        """Return a place in the running loop, to be held."""
+        import asyncio
+
+        if self.limit is None:
+            return nullcontext()
+        return self._loops.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self.limit))
 
 
 class EvaluationStream(Generic[OutputT]):
@@ -69,23 +86,24 @@ class EvaluationStream(Generic[OutputT]):
     evaluation that still runs, and closes its connection.
     """
 
+    # All is heard in the thread of the evaluation, in order: texts and calls as they come, and the
+    # events, on a bus before the caller's. An asynchronous iterator waits without a thread.
+
     def __init__(
-        self,
-        evaluate: Callable[..., PromptResponse[OutputT]],
-        keywords: Mapping[str, Any],
-        slots: Slots,
+        self, evaluate: Callable[..., Any], slots: Slots, keywords: dict[str, Any], *, silent: bool
     ) -> None:
         self._evaluate = evaluate
-        self._keywords = keywords
         self._slots = slots
-        self._slot: AbstractAsyncContextManager[None] | None = None
+        self._keywords = keywords if silent else self._heard(keywords)
+        self._exit = AsyncExitStack()
         self._items: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
-        self._wake: Callable[[], object] = lambda: None
         self._came: asyncio.Event | None = None
+        self._wake: Callable[[], object] = lambda: None
         self._stop: CancelScope | None = None
         self._response: PromptResponse[OutputT] | None = None
         self._over = False
-        self._turn = 1
+        self._rendered: Any = None
+        self._begin_message(1)
 
     @property
     def response(self) -> PromptResponse[OutputT]:
@@ -95,14 +113,20 @@ class EvaluationStream(Generic[OutputT]):
             PromptConfigurationError: It hasn't, or ended with an error.
         """
         if self._response is None:
-            raise PromptConfigurationError(
-                "The stream has no response yet: iterate over it to its end."
-            )
+            raise PromptConfigurationError("No response yet: iterate over the stream to its end.")
         return self._response
 
     def __enter__(self) -> Self:
-        self._check_new()
-        self._begin()
+        if self._stop is not None:
+            raise PromptConfigurationError("A stream runs once; call `stream` again.")
+        self._stop = CancelScope(self._keywords.get("cancellation"))
+        keywords = {**self._keywords, "cancellation": self._stop}
+
+        def run() -> object:
+            CALLING.set(lambda name: self._put("event", ToolCallStarted(name, self._turn)))
+            return self._evaluate(**keywords)
+
+        start(EVALUATION_THREAD_NAME, run, self._put)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -112,136 +136,131 @@ class EvaluationStream(Generic[OutputT]):
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> StreamEvent:
-        if self._over or not self._is_entered():
-            raise StopIteration
-        event = self._taken(*self._items.get())
-        if event is None:
-            raise StopIteration
-        return event
+    def __next__(self) -> StreamEvent[OutputT]:
+        return self._taken(StopIteration, wait=True)
 
     async def __aenter__(self) -> Self:
         import asyncio
 
-        self._check_new()
-        self._slot = self._slots.slot(self._keywords.get("deadline"))
-        await self._slot.__aenter__()
         loop, came = asyncio.get_running_loop(), asyncio.Event()
 
         def wake() -> None:
             with suppress(RuntimeError):  # The loop has ended, so no one waits.
                 loop.call_soon_threadsafe(came.set)
 
+        deadline = self._keywords.get("deadline")
+        # Past the deadline, the evaluation says so itself.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(None if deadline is None else deadline.remaining):
+                await self._exit.enter_async_context(self._slots.slot())
         self._came, self._wake = came, wake
-        self._begin()
+        self._exit.enter_context(self)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self.__exit__()
-        if self._slot is not None:
-            await self._slot.__aexit__(None, None, None)
+        await self._exit.aclose()
 
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> StreamEvent:
-        while not self._over and self._is_entered():
+    async def __anext__(self) -> StreamEvent[OutputT]:
+        while True:
             try:
-                event = self._taken(*self._items.get_nowait())
+                return self._taken(StopAsyncIteration, wait=False)
             except queue.Empty:
-                if self._came is None:
-                    raise PromptConfigurationError(
-                        "Enter the stream by `async with`, to iterate by `async for`."
-                    ) from None
+                assert self._came is not None
                 self._came.clear()
                 await self._came.wait()
-            else:
-                if event is not None:
-                    return event
-        raise StopAsyncIteration
 
-    def _is_entered(self) -> bool:
-        if self._stop is None:
+    def _taken(self, end: type[Exception], *, wait: bool) -> StreamEvent[OutputT]:
+        """Return the next event; raises `end` behind the last, and `Empty` without waiting."""
+        if self._stop is None or not (wait or self._came):
             raise PromptConfigurationError(
-                "Enter the stream first: `async with adapter.stream(…) as events`, or `with`."
+                "Enter the stream first: `async with adapter.stream(…) as events`, to iterate by "
+                "`async for`, or `with`, by `for`."
             )
-        return True
-
-    def _check_new(self) -> None:
-        if self._stop is not None:
-            raise PromptConfigurationError("A stream runs once; call `stream` again.")
-
-    def _begin(self) -> None:
-        keywords = self._keywords
-        self._stop = CancelScope(keywords.get("cancellation"))
-        session_bus = getattr(keywords.get("session"), "bus", None)
-        bus = keywords.get("bus") or session_bus or InProcessEventBus()
-        also = keywords.get("on_text")
-
-        def on_text(text: str) -> None:
-            self._put("event", TextDelta(text, self._turn))
-            if also is not None:
-                also(text)
-
-        keywords = {
-            **keywords,
-            "cancellation": self._stop,
-            "bus": _Heard(bus, self._hear),
-            "on_text": on_text,
-        }
-
-        def evaluate() -> PromptResponse[OutputT]:
-            CALLING.set(lambda name: self._put("event", ToolCallStarted(name, self._turn)))
-            return self._evaluate(**keywords)
-
-        start(EVALUATION_THREAD_NAME, evaluate, self._put)
-
-    def _hear(self, event: Event) -> None:
-        if isinstance(event, PromptRendered):
-            self._turn = 1
-        self._put("event", event)
-        if isinstance(event, ModelAnswered):
-            self._turn = event.turn + 1
+        if self._over:
+            raise end
+        kind, item = self._items.get(wait)
+        if kind == "event":
+            event: StreamEvent[OutputT] = item
+            return event
+        self._over = True
+        if kind == "raised":
+            raise item
+        self._response = item
+        raise end
 
     def _put(self, kind: str, item: object) -> None:
         self._items.put((kind, item))
         self._wake()
 
-    def _taken(self, kind: str, item: Any) -> StreamEvent | None:
-        """Return an event; None at the end."""
-        if kind == "event":
-            return cast("StreamEvent", item)
-        self._over = True
-        if kind == "raised":
-            raise item
-        self._response = item
-        return None
+    def _heard(self, keywords: dict[str, Any]) -> dict[str, Any]:
+        """Return keywords with which the stream hears what happens, and then the caller's own."""
+        bus: Any = keywords.get("bus") or getattr(keywords.get("session"), "bus", None)
+        bus = bus or InProcessEventBus()
+        on_text = keywords.get("on_text") or (lambda _: None)
+
+        def publish(event: object) -> Any:
+            if isinstance(event, Event):
+                self._hear(event)
+            return bus.publish(event)
+
+        def hear_text(text: str) -> None:
+            self._hear_text(text)
+            on_text(text)
+
+        own = {"bus": SimpleNamespace(publish=publish, subscribe=bus.subscribe)}
+        return {**keywords, **own, "on_text": hear_text}
+
+    def _hear(self, event: Event) -> None:
+        self._put("event", event)
+        if isinstance(event, ModelAnswered):
+            self._begin_message(event.turn + 1)
+        elif isinstance(event, PromptRendered):
+            self._begin_message(1)
+            self._rendered = event.rendered if self._keywords.get("parse_output", True) else None
+
+    def _begin_message(self, turn: int) -> None:
+        self._turn, self._text, self._next = turn, "", 0
+        self._partial: PartialOutput[Any] | None = None
+
+    def _hear_text(self, text: str) -> None:
+        self._put("event", TextDelta(text, self._turn))
+        self._text += text
+        if self._rendered is not None and len(self._text) >= self._next:
+            self._next = len(self._text) * (PARTIALS + 1) // PARTIALS
+            partial = parse_partial_output(self._text, self._rendered)
+            if partial is not None and partial != self._partial:
+                self._partial = partial
+                self._put("event", partial)
 
 
-class _Heard:
-    """A bus on which a stream hears the events, too."""
-
-    def __init__(self, bus: EventBus, hear: Callable[[Event], object]) -> None:
-        self._bus = bus
-        self._hear = hear
-
-    def subscribe(
-        self, event_type: type[Any], subscriber: Callable[[Any], object], /
-    ) -> Subscription:
-        return self._bus.subscribe(event_type, subscriber)
-
-    def publish(self, event: object, /) -> PublishResult:
-        if isinstance(event, Event):
-            self._hear(event)
-        return self._bus.publish(event)
-
-
-def streamed(call: Callable[P, PromptResponse[OutputT]]) -> Callable[P, EvaluationStream[OutputT]]:
-    """Return a call on an adapter as one that returns a stream, which runs it once entered."""
+def streamed(
+    call: Callable[P, PromptResponse[OutputT]], *, silent: bool = False
+) -> Callable[P, EvaluationStream[OutputT]]:
+    """Return a call on an adapter as one that returns a stream; a silent one yields nothing."""
 
     @functools.wraps(call)
     def stream(*args: P.args, **keywords: P.kwargs) -> EvaluationStream[OutputT]:
-        slots = Slots.of(*args, **keywords)
-        return EvaluationStream(functools.partial(call, *args), keywords, slots)
+        # An adapter of others may have no bound.
+        slots = getattr(args[0] if args else keywords.get("adapter"), "slots", None) or Slots(None)
+        return EvaluationStream(functools.partial(call, *args), slots, keywords, silent=silent)
 
     return stream
+
+
+def in_thread(
+    call: Callable[P, PromptResponse[OutputT]],
+) -> Callable[P, Coroutine[None, None, PromptResponse[OutputT]]]:
+    """Return a call on an adapter as a coroutine; cancelling its task cancels it."""
+    stream = streamed(call, silent=True)
+
+    @functools.wraps(call)
+    async def awaited(*args: P.args, **keywords: P.kwargs) -> PromptResponse[OutputT]:
+        async with stream(*args, **keywords) as events:
+            async for _ in events:
+                pass
+        return events.response
+
+    return awaited

@@ -85,7 +85,7 @@ def parse_output(output_text: str, rendered: RenderedPrompt[OutputT]) -> ParsedO
     fitting: list[tuple[int, _Candidate, object]] = []
     for candidate in search.candidates():
         try:
-            value = _converted(candidate.value, config)
+            value = converted(candidate.value, config)
         except Mismatch as mismatch:
             failures.append(mismatch)
             continue
@@ -129,7 +129,8 @@ class _WrongContainer(Mismatch):
     """An object where an array is declared, or the reverse."""
 
 
-def _converted(value: object, config: StructuredOutputConfig) -> object:
+def converted(value: object, config: StructuredOutputConfig) -> object:
+    """Return an answer's JSON as a value of the declared type; raises a `Mismatch`."""
     value = config.unwrapped(value)
     expected = list if config.container == "array" else dict
     if not isinstance(value, expected):
@@ -195,7 +196,7 @@ class _Search:
         """The start of the last value that broke after its bracket."""
         self._repeated: list[str] = []
         self._decoder = json.JSONDecoder(
-            parse_constant=_refuse_constant, object_pairs_hook=self._object
+            parse_constant=refuse_constant, object_pairs_hook=self._object
         )
 
     def candidates(self) -> Iterator[_Candidate]:
@@ -306,5 +307,6 @@ def _place(text: str, offset: int) -> str:
     return f"line {line}, column {offset - text.rfind(chr(10), 0, offset)}"
 
 
-def _refuse_constant(name: str) -> object:
+def refuse_constant(name: str) -> object:
+    """Raise a ValueError for `NaN` and its like, which Python's parser takes."""
     raise ValueError(f"{name} is not JSON")

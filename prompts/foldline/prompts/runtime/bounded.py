@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import contextvars
-import functools
 import queue
 import threading
-import weakref
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
-from foldline.prompts.errors import (
-    EvaluationFailure,
-    EvaluationTimeoutError,
-    PromptEvaluationError,
-    check_at_least,
-)
+from foldline.prompts.errors import EvaluationFailure, EvaluationTimeoutError, PromptEvaluationError
 
 if TYPE_CHECKING:
-    import asyncio
-
     from foldline.prompts.deadline import Deadline
 
 # A bounded call has two threads and one queue. The worker puts what it emits, and last its result
@@ -30,7 +20,6 @@ if TYPE_CHECKING:
 # evaluation has one more thread, which makes these calls; its cancellation wakes them.
 
 T = TypeVar("T")
-P = ParamSpec("P")
 
 POLL = 0.02
 """Seconds between polls of a cancellation, which may be any object with `is_set`."""
@@ -208,84 +197,3 @@ def start(name: str, call: Callable[[], T], done: Callable[[str, Any], object]) 
         done(*ended)
 
     threading.Thread(target=work, name=name, daemon=True).start()
-
-
-class Slots:
-    """A bound of what runs at once in an event loop; with None there is none."""
-
-    def __init__(self, limit: int | None) -> None:
-        check_at_least(1, max_concurrency=limit)
-        self.limit = limit
-        self._taken: weakref.WeakKeyDictionary[object, asyncio.Semaphore] = (
-            weakref.WeakKeyDictionary()
-        )
-
-    @classmethod
-    def of(cls, adapter: object = None, *_: object, **__: object) -> Slots:
-        """Return those of the adapter that a call has as its first argument, if it has a bound."""
-        slots: Slots = getattr(adapter, "slots", None) or cls(None)
-        return slots
-
-    @asynccontextmanager
-    async def slot(self, deadline: Deadline | None) -> AsyncIterator[None]:
-        """Wait for a place, and hold it.
-
-        Raises:
-            EvaluationTimeoutError: The deadline passed before there was one.
-        """
-        if self.limit is None:
-            yield
-            return
-        import asyncio
-
-        loop = asyncio.get_running_loop()
-        semaphore = self._taken.setdefault(loop, asyncio.Semaphore(self.limit))
-        try:
-            async with asyncio.timeout(None if deadline is None else deadline.remaining):
-                await semaphore.acquire()
-        except TimeoutError as error:
-            raise EvaluationTimeoutError(
-                f"The deadline passed while {self.limit} others ran, as `max_concurrency` says."
-            ) from error
-        try:
-            yield
-        finally:
-            semaphore.release()
-
-
-def in_thread(call: Callable[P, T]) -> Callable[P, Coroutine[None, None, T]]:
-    """Return a call on an adapter as a coroutine, which runs it in a thread of its own.
-
-    Cancelling its task sets the `cancellation` of the call. The adapter's `slots` bound how many
-    run at once.
-    """
-
-    @functools.wraps(call)
-    async def awaited(*args: P.args, **keywords: P.kwargs) -> T:
-        import asyncio  # Slow to import, and most programs don't need it.
-
-        stop = CancelScope(cast("Cancellation | None", keywords.get("cancellation")))
-        keywords["cancellation"] = stop
-        slots = Slots.of(*args, **keywords)
-        async with slots.slot(cast("Deadline | None", keywords.get("deadline"))):
-            loop = asyncio.get_running_loop()
-            ended: asyncio.Future[tuple[str, Any]] = loop.create_future()
-
-            def settle(*outcome: Any) -> None:
-                if not ended.done():
-                    ended.set_result(outcome)
-
-            def done(kind: str, item: object) -> None:
-                with suppress(RuntimeError):  # The loop has ended, so no one waits.
-                    loop.call_soon_threadsafe(settle, kind, item)
-
-            start(EVALUATION_THREAD_NAME, lambda: call(*args, **keywords), done)
-            try:
-                kind, item = await ended
-            finally:
-                stop.cancel()
-        if kind == "raised":
-            raise item
-        return cast("T", item)
-
-    return awaited
