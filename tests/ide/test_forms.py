@@ -250,3 +250,49 @@ def test_the_source_shows_and_reports_what_running_shows_and_warns_about(
 )
 def test_a_form_is_typed_after_the_type(line: str, typed: str | None) -> None:
     assert typed_form(line, len(line)) == typed
+
+
+UNTRUSTED = [
+    "Untrusted[str]",
+    "Annotated[Untrusted[str], xml('q')]",
+    "Annotated[Untrusted[str], limit(tokens=3), fenced()]",
+    "Annotated[Untrusted[str], as_json]",
+    "Annotated[Untrusted[str] | None, or_else('')]",
+    "Annotated[Untrusted[str], fenced(), xml('q')]",
+    "Annotated[tuple[Untrusted[str], ...], bullets]",
+    "Annotated[tuple[Untrusted[str], ...], bullets, xml('q')]",
+    "Annotated[tuple[Annotated[Untrusted[str], fenced()], ...], numbered]",
+    "Annotated[tuple[Annotated[Untrusted[str], fenced()], ...], joined(', ')]",
+    "Annotated[dict[Untrusted[str], str], bullets]",
+    "Mail",
+    "'Mail'",
+    "Annotated[tuple[Image, ...], as_json]",
+    "File | None",
+    "str",
+]
+PLACES = ["{}", "{}, role='system'", "{}, role='developer'", "{}, role='user'"]
+TEMPLATES = ["${x}", "It's ${x}", "It's:\n${x}", "It's:\n\n  ${x}\nYes.", "A.\n\n    ${x}", "No."]
+LISTED = "EachSection[L, P](items='xs', title='T', key='t', template={!r}, separator={!r}"
+
+
+@pytest.mark.parametrize("every", [19, pytest.param(1, marks=pytest.mark.slow)])
+def test_untrusted_text_is_reported_where_it_is_refused(every: int) -> None:
+    head = f"{HEAD}\nfrom foldline.prompts.runtime import File, Image\n"
+    head += "Mail = Annotated[Untrusted[str], xml('mail')]\n"
+    seen = set()
+    cases = [*itertools.product(UNTRUSTED, PLACES, TEMPLATES, ["", "\n\n", ", "])]
+    for hint, place, template, between in cases[::every]:
+        section = f"MarkdownSection[P](title='T', key='t', template={template!r}"
+        if between:
+            section = LISTED.format(template, between)
+        source = (
+            f"{head}\n@dataclass\nclass P:\n    x: {hint}\n\n@dataclass\nclass L:\n"
+            f"    xs: tuple[P, ...]\n\nPROMPT = PromptTemplate(ns='n', key='k', sections=["
+            f"{place.format(section)})])\n"
+        )
+        is_refused = executed(source)[0] is None
+        found = {diagnostic.code for diagnostic in diagnostics(analysed(source))}
+        is_reported = bool(found & {Code.UNTRUSTED_TEXT, Code.INVALID_FORM})
+        assert is_reported is is_refused, (source, found)
+        seen.add((is_refused, Code.UNTRUSTED_TEXT in found))
+    assert seen == {(False, False), (True, True), (True, False)}

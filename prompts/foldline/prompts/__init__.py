@@ -52,6 +52,7 @@ __all__, __getattr__, __dir__ = exports(
             "ForeignSyntaxWarning",
             "Form",
             "ReprPlaceholderWarning",
+            "Untrusted",
             "as_json",
             "bullets",
             "fenced",

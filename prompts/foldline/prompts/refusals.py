@@ -97,6 +97,52 @@ def not_one_of(what: str, values: Iterable[str], shown: str) -> str:
     return f"`{what}` is {', '.join(words[:-1])} or {words[-1]}, not {shown}."
 
 
+FENCE_IN_TAG = (
+    "to Markdown, a fence in a tag is no fence, so untrusted text could leave it: write `xml` "
+    "before `fenced`, or one of them"
+)
+
+
+def exposed(hint: str) -> str:
+    """Untrusted text without a form that it can't leave."""
+    return (
+        f"untrusted text is shown as `xml`, `fenced` or `as_json` only: write "
+        f'`Annotated[Untrusted[{hint}], xml("…")]`'
+    )
+
+
+def untrusted_beside(placeholder: str) -> str:
+    """Untrusted text in a fence that shares a line with other text."""
+    return (
+        f"the untrusted `${{{placeholder}}}` is in a fence, which needs a line of its own after a "
+        "blank one, indented by at most 3 blanks; or show it as `xml`"
+    )
+
+
+def untrusted_role(placeholder: str, role: str) -> str:
+    """Untrusted text in a section whose message has authority."""
+    return (
+        f"shows the untrusted `${{{placeholder}}}` in a message of the {role}: put it into a "
+        "section of the user"
+    )
+
+
+def untrusted_computed(what: str, field: str) -> str:
+    """A text that a section computes from untrusted values."""
+    return (
+        f"{what} may have the untrusted `{field}`: show it with a placeholder of its own, or name "
+        "the fields that are used in `computed_from`"
+    )
+
+
+def attachment(kind: str) -> str:
+    """An image or a file as the value of a placeholder."""
+    return (
+        f"{kind} isn't text: say it in a turn of the user, `conversation.user(…)`, and leave the "
+        "placeholder out"
+    )
+
+
 def nested_role(key: str, role: str, around: str) -> str:
     """A section with another role than the one that it is in."""
     return (

@@ -49,6 +49,7 @@ _LENIENT = _Lenient(
     {
         **{name: getattr(typing, name) for name in ("Annotated", "ClassVar", "Optional", "Union")},
         **{name: getattr(forms, name) for name in forms.NAMES},
+        "Untrusted": forms.Untrusted,
     }
 )
 
@@ -74,6 +75,8 @@ def declared_hint(kind: type, name: str) -> object:
         )
         try:
             hint = eval(hint, {}, names)
+            if isinstance(hint, str):  # Quoted, although no annotation is evaluated here.
+                hint = eval(hint, {}, names)
         except PromptValidationError:
             raise
         except Exception as error:

@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, ClassVar, Literal, get_args, get_origin
 
+from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.annotations import Unresolved
 from foldline.prompts.forms.fields import plain, union_members
 from foldline.prompts.forms.forms import (
     CALLED,
     FallbackForm,
+    FenceForm,
     Form,
     JsonForm,
     LimitForm,
@@ -25,6 +27,13 @@ from foldline.prompts.forms.forms import (
     TagForm,
     WrapForm,
     or_else,
+)
+from foldline.prompts.forms.untrusted import (
+    attachment_in,
+    guarded,
+    guarded_json,
+    is_marked,
+    is_untrusted,
 )
 from foldline.prompts.specialise import is_model
 
@@ -92,12 +101,18 @@ class FieldForm:
         forms: The forms, from left to right.
         item: Returns the form of an item by its place; for lists.
         shows: What shows as Python writes it; None if nothing does.
+        untrusted: The values, or parts of them, are `Untrusted`.
+        bare: They come to the forms as they are, so that the first one around them has to guard.
+        alone: A fence that can be closed only if it has its lines for itself.
     """
 
     hint: object
     forms: tuple[Form, ...]
     item: Callable[[int], FieldForm | None]
     shows: PlainRepr | None
+    untrusted: bool = False
+    bare: bool = False
+    alone: bool = False
 
     def text(self, value: object) -> str:
         """Return the text of a value.
@@ -112,12 +127,17 @@ class FieldForm:
                     return _applied(forms[index + 1 :], form.text)
         first = forms[0] if forms else None
         if isinstance(first, JsonForm):
-            text = first.write(value)
+            text = guarded_json(first.write(value)) if self.untrusted else first.write(value)
         elif isinstance(first, ListForm) and value is not None:
             text = first.join(self._items(value))
         else:
             text = text_of(value)
-        return _applied(forms, text)
+        return _applied(forms, text, guard=self.bare and not isinstance(first, JsonForm))
+
+    @property
+    def is_exposed(self) -> bool:
+        """True if an untrusted value could be taken for the text around it."""
+        return self.bare and not any(isinstance(f, (WrapForm, JsonForm)) for f in self.forms)
 
     def _items(self, value: object) -> Sequence[str]:
         if isinstance(value, str):
@@ -138,8 +158,17 @@ def compose(hint: object) -> FieldForm | None:
     """Return the text form of a type; None for one that shows with `str`, as text and numbers do.
 
     Raises:
-        PromptValidationError: The forms don't go together, or with the type.
+        PromptValidationError: The forms don't go together, or with the type, or no text shows it.
     """
+    if (kind := attachment_in(hint)) is not None:
+        raise PromptValidationError(refusals.attachment(kind.__name__))
+    form = _compose(hint)
+    if form is not None and form.is_exposed:
+        raise PromptValidationError(refusals.exposed(hint_text(form.hint)))
+    return form
+
+
+def _compose(hint: object) -> FieldForm | None:
     inner, forms = _split(hint)
     members = union_members(inner)
     _check_order(forms)
@@ -150,7 +179,39 @@ def compose(hint: object) -> FieldForm | None:
         item = _items_of(members)
         _check_tags(forms, item(0))
     shows = _shows(inner, forms, members)
-    return FieldForm(inner, forms, item, shows) if forms or shows is not None else None
+    untrusted = is_untrusted(hint)
+    if not forms and shows is None and not untrusted:
+        return None
+    bare = untrusted and (is_marked(hint) or _has_bare_items(forms, members, item))
+    wraps = [form for form in forms if isinstance(form, WrapForm)]
+    first = None if bare else item(0)
+    fences = [isinstance(form, FenceForm) for form in wraps]
+    in_fence = first is not None and first.alone
+    around = [in_fence, *fences]
+    if untrusted and True in around and not all(around[around.index(True) :]):
+        raise PromptValidationError(refusals.FENCE_IN_TAG)
+    alone = untrusted and (fences[-1] if fences else in_fence)
+    return FieldForm(inner, forms, item, shows, untrusted, bare, alone)
+
+
+def _has_bare_items(
+    forms: Sequence[Form], members: Sequence[object], item: Callable[[int], FieldForm | None]
+) -> bool:
+    """Return True if untrusted items, or parts of them, come into a text as they are."""
+    first = forms[0] if forms else None
+    if not isinstance(first, ListForm) or any(isinstance(form, LimitForm) for form in forms):
+        return True
+    holders = [member for member in members if is_untrusted(member)]
+    places = len(get_args(holders[0]))
+    items = [form for form in map(item, range(places)) if form is not None and form.untrusted]
+    separates = first.separator.startswith("\n") and first.separator.endswith("\n")
+    kind = get_origin(holders[0])
+    is_mapping = isinstance(kind, type) and issubclass(kind, collections.abc.Mapping)
+    return (
+        not items
+        or any(form.is_exposed or (form.alone and not separates) for form in items)
+        or (is_mapping and is_untrusted(get_args(holders[0])[0]))
+    )
 
 
 def text_of(value: object) -> str:
@@ -178,8 +239,10 @@ def hint_text(hint: object) -> str:
     return f"{name}[{', '.join(map(hint_text, arguments))}]" if arguments else name
 
 
-def _applied(forms: Sequence[Form], text: str) -> str:
+def _applied(forms: Sequence[Form], text: str, *, guard: bool = False) -> str:
     for form in forms:
+        if isinstance(form, WrapForm) and guard:
+            text, guard = guarded(text, form), False
         if isinstance(form, (LimitForm, WrapForm)):
             text = form.apply(text)
     return text
@@ -243,10 +306,10 @@ def _items_of(members: Sequence[object]) -> Callable[[int], FieldForm | None]:
     arguments = get_args(likely[0])
     origin = get_origin(likely[0])
     if origin is tuple and arguments[-1] is not Ellipsis:
-        each = tuple(map(compose, arguments))
+        each = tuple(map(_compose, arguments))
         return lambda place: each[place] if place < len(each) else None
     is_mapping = isinstance(origin, type) and issubclass(origin, collections.abc.Mapping)
-    item = compose(arguments[1] if is_mapping and len(arguments) > 1 else arguments[0])
+    item = _compose(arguments[1] if is_mapping and len(arguments) > 1 else arguments[0])
     return lambda _: item
 
 
@@ -263,7 +326,7 @@ def _shows(hint: object, forms: tuple[Form, ...], members: Sequence[object]) -> 
         if kind is not Repr.COLLECTION or not isinstance(first, ListForm):
             return PlainRepr(hint, kind, forms)
         for argument in get_args(member):
-            item = None if argument is Ellipsis else compose(argument)
+            item = None if argument is Ellipsis else _compose(argument)
             shows = None if item is None else item.shows
             if shows is not None and shows.kind is not Repr.ENUM:
                 return replace(shows, of_item=True)

@@ -39,6 +39,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Annotated, TypeAlias, TypeVar
 
 from foldline.prompts.cache.tokens import estimated_tokens, longest_prefix
 from foldline.prompts.errors import PromptValidationError
@@ -47,6 +48,7 @@ __all__ = [
     "ForeignSyntaxWarning",
     "Form",
     "ReprPlaceholderWarning",
+    "Untrusted",
     "as_json",
     "bullets",
     "fenced",
@@ -69,6 +71,28 @@ FENCE = 3
 # Compiled at first use: most prompts have none of these forms.
 _BACKTICKS = "`+"
 _TAG = r"[A-Za-z_][\w.-]*"
+
+
+T = TypeVar("T")
+
+
+class _Marker:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "Untrusted"
+
+
+UNTRUSTED = _Marker()
+
+Untrusted: TypeAlias = Annotated[T, UNTRUSTED]
+"""The type of values that others wrote, such as a mail or a page: `Untrusted[str]` is a `str`.
+
+A template shows one only in a form that no text can leave, `xml`, `fenced` or `as_json`, and never
+in a message of the system or the developer; anything else is refused when the section or the
+template is made. `Annotated[Untrusted[str], xml("mail")]` also escapes all other tags in the text,
+and what could begin a heading or a fence.
+"""
 
 
 class ReprPlaceholderWarning(UserWarning):

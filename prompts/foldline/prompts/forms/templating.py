@@ -40,7 +40,18 @@ class CompiledTemplate:
     ['Costs $5, ', 'who']
     """
 
-    __slots__ = ("_slots", "key", "parts", "placeholders", "source", "text", "verbatim", "what")
+    __slots__ = (
+        "_slots",
+        "fenced",
+        "key",
+        "parts",
+        "placeholders",
+        "source",
+        "text",
+        "untrusted",
+        "verbatim",
+        "what",
+    )
 
     parts: tuple[Segment, ...]
     """Segments: literals to insert, and placeholders whose text is the field's name."""
@@ -55,6 +66,8 @@ class CompiledTemplate:
         self.verbatim = isinstance(text, Verbatim)
         # Most texts are one line.
         self.source = (textwrap.dedent(text) if "\n" in text else text).strip()
+        self.untrusted: tuple[str, ...] = ()
+        self.fenced = False
         self._slots = self._parse()
         self.parts = tuple([slot[0] for slot in self._slots])
         self.placeholders = tuple(
@@ -153,6 +166,17 @@ class CompiledTemplate:
                     (part, name, indent, None if name is None else forms.get(name))
                     for part, name, indent, _ in self._slots
                 ]
+                self.untrusted = tuple(name for name, form in forms.items() if form.untrusted)
+                self.fenced = any(forms[name].alone for name in self.untrusted)
+                for name in self.untrusted:
+                    if forms[name].alone and not self._is_alone(name):
+                        problem = f"{refusals.untrusted_beside(name)}."
+                        raise PromptValidationError.of_section(self.key, problem, placeholder=name)
+
+    def _is_alone(self, name: str) -> bool:
+        """Return True if a placeholder shares no line, wherever it is."""
+        matches = [m for m in Template.pattern.finditer(self.source) if name in m.group(2, 3)]
+        return all(is_alone(self.source, *match.span()) for match in matches)
 
     def substitute(self, params: object, derived: Mapping[str, str]) -> Sequence[Segment]:
         """Return the text's segments, with fields of `params` and `derived` texts filled in.
@@ -186,6 +210,16 @@ class CompiledTemplate:
                     text = indented(text, indent)
                 segments.append(Segment(SegmentKind.PARAM, text, name))
         return segments
+
+
+def is_alone(text: str, start: int, end: int) -> bool:
+    """Return True if only a few blanks share the line of a part, and the line before is blank."""
+    above, _, before = f"\n{text[:start]}".rpartition("\n")
+    return (
+        before in ("", " ", "  ", "   ")
+        and not above.rpartition("\n")[2].strip()
+        and not text[end:].partition("\n")[0].strip()
+    )
 
 
 def line_indent(text: str, offset: int) -> str:

@@ -157,6 +157,13 @@ class _Everything:
                 self._visit(section.sections, parent, role)
                 continue
             self._place(path, section.params_type)
+            if section.untrusted and role in (Role.SYSTEM, Role.DEVELOPER):
+                problem = refusals.untrusted_role(section.untrusted[0], role)
+                raise PromptValidationError(
+                    f"Section {'.'.join(path)!r} {problem}.",
+                    section_path=path,
+                    placeholder=section.untrusted[0],
+                )
             for tool in section.tools:
                 self._tool(tool, path)
             self._visit(section.children, path, role or Role.USER)

@@ -39,6 +39,8 @@ class _Attached:
     data: str | None
     url: str | None
     what: ClassVar[str]
+    is_attachment: ClassVar[bool] = True
+    """No text shows it."""
 
     def __post_init__(self) -> None:
         if (self.data is None) == (self.url is None):

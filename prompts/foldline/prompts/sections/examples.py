@@ -12,6 +12,7 @@ from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.fields import plain, union_members
 from foldline.prompts.forms.forms import or_else
 from foldline.prompts.forms.json_values import json_text, to_json
+from foldline.prompts.forms.untrusted import is_untrusted
 from foldline.prompts.output.structured_output import check_schema
 from foldline.prompts.sections.each import EachSection
 from foldline.prompts.sections.listing import NUMBER
@@ -147,6 +148,9 @@ class ExamplesSection(
     def _check_params(self) -> None:
         super()._check_params()
         for what, hint in (("inputs", self.input_type), ("outputs", self.output_type)):
+            if is_untrusted(hint):
+                problem = f"the {what} are Untrusted, and a model follows examples: give your own."
+                raise PromptValidationError.of_section(self.key, problem)
             if hint is not str:
                 check_schema(
                     hint,

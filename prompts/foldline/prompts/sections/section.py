@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import ClassVar, Generic, Literal, Self, TypeVar
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
 from foldline.prompts.forms.segments import Segment, SegmentKind
+from foldline.prompts.forms.untrusted import untrusted_fields
 from foldline.prompts.priority import Priority
 from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.prompts.specialise import (
@@ -145,8 +146,16 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         return None
 
     @property
+    def untrusted(self) -> tuple[str, ...]:
+        """The placeholders that show `Untrusted` values."""
+        return ()
+
+    @property
     def computed_from(self) -> Sequence[str] | None:
-        """The fields that computed texts depend on, for a cache plan; None if they aren't known."""
+        """The fields that computed texts depend on; None if they aren't known.
+
+        For a cache plan, and for what may be computed from `Untrusted` values.
+        """
         return None
 
     @property
@@ -304,6 +313,21 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         if problem:
             raise PromptValidationError.of_section(self.key, problem, dataclass_type=about)
         self._check_computed(kind, type_name(kind), self.derived_placeholders)
+        for method in (type(self).render_body, type(self).render_summary):
+            if not method.__module__.startswith("foldline.prompts."):
+                what = f"the text that `{method.__qualname__}` computes"
+                self._check_sources(what, kind, self.computed_from)
+
+    def _check_sources(self, what: str, kind: type | None, fields: Collection[str] | None) -> None:
+        """Check that none of the fields that a text is computed from is untrusted."""
+        for name in untrusted_fields(kind):
+            if fields is None or name in fields:
+                raise PromptValidationError.of_section(
+                    self.key,
+                    f"{refusals.untrusted_computed(what, name)}.",
+                    placeholder=name,
+                    dataclass_type=kind,
+                )
 
     def _check_computed(self, kind: type | None, shown: str, names: Iterable[str]) -> None:
         """Check that no field has the name of a placeholder that the section computes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
@@ -100,6 +100,11 @@ class TaskSection(MarkdownSection[TaskT_co]):
             name: block.text(getattr(params, block.field), self.wording)
             for name, block in TASK_BLOCKS.items()
         }
+
+    def computes_from(self, placeholder: str) -> Collection[str] | None:
+        """Return the field of a block."""
+        block = TASK_BLOCKS.get(placeholder)
+        return super().computes_from(placeholder) if block is None else (block.field,)
 
     def render_body(self, params: TaskT_co) -> Sequence[Segment]:  # type: ignore[misc]  # As above.
         """Return the request between its expansion context and its background."""

@@ -40,6 +40,7 @@ from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms import forms
 from foldline.prompts.forms.annotations import Unresolved
 from foldline.prompts.forms.composition import compose
+from foldline.prompts.forms.forms import Untrusted
 from foldline.prompts.sections.task import Task
 
 if TYPE_CHECKING:
@@ -197,8 +198,15 @@ class _Hints:
         if module in _MODULES:
             kind = getattr(_MODULES[module], name, None)
             return kind if isinstance(kind, type) else self._unknown(depth)
-        if External(dotted).library_name == Task.__name__:
-            return Task
+        match External(dotted).library_name:
+            case "Task":
+                return Task
+            case "Untrusted":
+                return Untrusted
+            case "Image" | "File" as kind:
+                from foldline.prompts.runtime import conversation
+
+                return cast("object", getattr(conversation, kind))
         # Other libraries have no aliases with our forms.
         return self._unknown(depth) if dotted.startswith("foldline.") else self._other
 

@@ -57,6 +57,7 @@ class Code(StrEnum):
     UNUSED_FIELD = "unused-field"
     REPR_PLACEHOLDER = "repr-placeholder"
     INVALID_FORM = "invalid-form"
+    UNTRUSTED_TEXT = "untrusted-text"
     TOKEN_BUDGET = "token-budget"
     UNPROVEN_BUDGET = "unproven-budget"
     CACHE_ORDER = "cache-order"

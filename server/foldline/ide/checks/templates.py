@@ -9,6 +9,7 @@ from pathlib import Path
 
 from foldline.ide.analysis.model import LineTable, SourceSpan
 from foldline.ide.analysis.module_analysis import ModuleAnalysis
+from foldline.ide.analysis.placeholders import texts_of
 from foldline.ide.analysis.section_tree import in_template, span_of
 from foldline.ide.analysis.syntax import Subscript
 from foldline.ide.analysis.values import (
@@ -29,6 +30,7 @@ from foldline.ide.checks.diagnostic import (
     LazyLocation,
     at_argument,
     at_node,
+    at_placeholder,
     replacement,
 )
 from foldline.prompts import refusals
@@ -119,6 +121,8 @@ class _Tree:
                 self._visit(section.children, parent, depth + 1, inner)
                 continue
             self._tools(section, item, ".".join((*parent, key or "?")))
+            if role in (Role.SYSTEM, Role.DEVELOPER):
+                self._untrusted(item, section, role, ".".join((*parent, key or "?")))
             if key is None:
                 continue
             path = (*parent, key)
@@ -162,6 +166,25 @@ class _Tree:
                 instead=at_node(item.node),
             )
         )
+
+    def _untrusted(self, item: Item, section: SectionValue, role: Role, dotted: str) -> None:
+        """Report the untrusted values that a message of the system or the developer shows."""
+        for text in texts_of(section):
+            for placeholder in text.placeholders:
+                field = (
+                    text.owner.field(placeholder.name)
+                    if isinstance(text.owner, Dataclass)
+                    else None
+                )
+                if field is not None and field.type.form is not None and field.type.form.untrusted:
+                    self.found.append(
+                        LazyDiagnostic(
+                            Code.UNTRUSTED_TEXT,
+                            f"Section `{dotted}` {refusals.untrusted_role(field.id, role)}.",
+                            at_placeholder(placeholder),
+                            instead=at_node(item.node),
+                        )
+                    )
 
     def _report(self, item: Item, message: str, other: Item | None = None) -> None:
         location = _key_place(item)

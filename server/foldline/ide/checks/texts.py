@@ -25,6 +25,8 @@ from foldline.ide.analysis.values import (
 )
 from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import (
+    Change,
+    Fix,
     LazyDiagnostic,
     Repair,
     at_node,
@@ -34,8 +36,10 @@ from foldline.ide.checks.diagnostic import (
     replacement,
 )
 from foldline.ide.checks.sections import name_repairs, names_in, use_of
-from foldline.prompts import errors, foreign_syntax
+from foldline.prompts import errors, foreign_syntax, refusals
 from foldline.prompts.forms import composition
+from foldline.prompts.forms.templating import is_alone
+from foldline.prompts.forms.untrusted import is_untrusted
 from foldline.records import record
 
 # A word, other than as a declaration or a keyword argument.
@@ -94,12 +98,22 @@ def check_forms(text: TemplateText) -> Iterator[LazyDiagnostic]:
             continue
         instead = use_of(section, text.role)
         shows = field.type.shows
+        form = field.type.form
         if field.type.problem:
+            is_bare = is_untrusted(field.type.hint)
             yield LazyDiagnostic(
-                Code.INVALID_FORM,
+                Code.UNTRUSTED_TEXT if is_bare else Code.INVALID_FORM,
                 f"`{field.id}` can't be shown: {field.type.problem}.",
                 partial(_annotation, field, placeholder),
+                (partial(_in_tag, field),) if is_bare and field.hint is not None else (),
                 instead=at_placeholder(placeholder),
+            )
+        elif form is not None and form.alone and not _is_alone(text, placeholder):
+            yield LazyDiagnostic(
+                Code.UNTRUSTED_TEXT,
+                f"{refusals.untrusted_beside(field.id)}.".replace("the", "The", 1),
+                at_placeholder(placeholder),
+                instead=instead,
             )
         elif shows is not None and not (gated and shows.kind is composition.Repr.NONE):
             yield LazyDiagnostic(
@@ -113,6 +127,27 @@ def check_forms(text: TemplateText) -> Iterator[LazyDiagnostic]:
                 ),
                 instead=instead,
             )
+
+
+def _is_alone(text: TemplateText, placeholder: Placeholder) -> bool:
+    """Return True if a fence may stand in place of a placeholder, or it isn't known."""
+    between = text.section.known("separator") if text.section.kind in LIST_KINDS else None
+    if between is not None and not (between.startswith("\n") and between.endswith("\n")):
+        return False
+    mapped = text.mapped
+    return mapped.dynamic or is_alone(mapped.text, placeholder.start, placeholder.end)
+
+
+def _in_tag(field: Field) -> Fix | None:
+    """Show an untrusted field in a tag of its name; the module's own names say how."""
+    annotation, scope = field.hint or (None, None)
+    span = None if annotation is None else span_of(annotation)
+    if span is None or annotation is None or scope is None or "xml(" in annotation.source:
+        return None
+    if not {"Annotated", "xml"} <= {*scope.module.names}:
+        return None
+    text = f'Annotated[{annotation.source}, xml("{field.id}")]'
+    return Fix(f"Show it in a tag: `{text}`", (Change(span, text),), preferred=True)
 
 
 def _annotation(field: Field, placeholder: Placeholder) -> SourceSpan | None:
