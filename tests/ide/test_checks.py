@@ -124,7 +124,7 @@ def test_a_comment_about_tokens_is_never_unused(fixtures: Fixtures) -> None:
         ('M = MarkdownSection(title="T", key="k", template="5")', "Declare that the section has no parameters: `[None]`", "MarkdownSection[None](title"),
         ('M = MarkdownSection[P](title="T", key="A b", template="5")', "Change the key to 'a-b'", 'key="a-b"'),
         ('class Q: x: int\nM = MarkdownSection[Q](title="T", key="k", template="${x}")', "Make `Q` a dataclass", "@dataclass(frozen=True)\nclass Q"),
-        ('from typing import Annotated\nfrom foldline.prompts import Untrusted\n@dataclass\nclass Q:\n    x: Untrusted[str]\nM = MarkdownSection[Q](title="T", key="k", template="${x}")', 'Show it in a tag: `Annotated[Untrusted[str], xml("x")]`', 'x: Annotated[Untrusted[str], xml("x")]'),
+        ('from typing import Annotated\nfrom foldline.prompts import Untrusted, xml\n@dataclass\nclass Q:\n    x: Untrusted[str]\nM = MarkdownSection[Q](title="T", key="k", template="${x}")', 'Show it in a tag: `Annotated[Untrusted[str], xml("x")]`', 'x: Annotated[Untrusted[str], xml("x")]'),
     ],
 )  # fmt: skip
 def test_a_repair_mends_what_it_says(
