@@ -81,6 +81,7 @@ ELSEWHERE = {
     "docs/adapters.md": "tests/prompts/adapters/test_docs.py, which has providers that answer",
     "docs/02-first-prompt.md": "the same: it sends the prompt to a provider",
     "docs/frameworks.md": "tests/prompts/adapters/test_frameworks.py, with the real packages",
+    "docs/services.md": "tests/prompts/adapters/test_services.py, with FastAPI",
     "docs/04-adopt.md": "tests/plugins/adopt/test_adopting_page.py: a template and its module",
 }
 
