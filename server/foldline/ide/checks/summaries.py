@@ -76,7 +76,7 @@ def unclear(folds: Sequence[Fold]) -> dict[int, str]:
     return wrong
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=512)
 def _words(text: str) -> frozenset[str]:
     """Return the words of a text that aren't common ones, without their endings."""
     words = (word for word in _WORD.findall(text.lower()) if word not in _COMMON)
