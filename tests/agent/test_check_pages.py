@@ -102,6 +102,9 @@ AROUND = {
     Code.INVALID_TITLE: '<block>MarkdownSection[None](title=title, key="demo", template="It.")\n',
     Code.MISSING_PARAMS: TONE,
     Code.REPR_PLACEHOLDER: "<block>" + SECTION.format("Review", '"${rules} ${branch}"'),
+    Code.UNTRUSTED_TEXT: (
+        "@dataclass\nclass Demo:\n    <block>\n" + SECTION.format("Demo", '"${mail}"')
+    ),
     Code.STRAY_DOLLAR: "<block>" + SECTION.format("None", "template"),
     Code.TOOL_HANDLER: (
         '<block>\nTool[SearchParams, str](name="search", description="Searches.", handler=search)\n'
