@@ -108,18 +108,8 @@ class BaseAdapter(ABC):
             PromptEvaluationError: The evaluation failed; `kind` says why.
             OutputParseError: The answer doesn't fit the declared output.
         """
-        return self.run(prompt, *params, options=EvaluationOptions.of("evaluate", **options))
-
-    def run(
-        self,
-        prompt: Evaluable[OutputT],
-        *params: object,
-        options: EvaluationOptions,
-        opener: ExpansionLoop[OutputT] | None = None,
-    ) -> PromptResponse[OutputT]:
-        """Evaluate as `evaluate` does; an `opener` grants requests that can be appended."""
-        run = self.begin(prompt, *params, options=options, opener=opener)
-        return run.execute(dict(options.visibility_overrides or {}))
+        settings = EvaluationOptions.of("evaluate", **options)
+        return self.begin(prompt, *params, options=settings).execute()
 
     def begin(
         self,
@@ -128,7 +118,10 @@ class BaseAdapter(ABC):
         options: EvaluationOptions,
         opener: ExpansionLoop[OutputT] | None = None,
     ) -> Run[OutputT]:
-        """Return an evaluation before its first request; its chapters are decided once."""
+        """Return an evaluation before its first request; its chapters are decided once.
+
+        An `opener` grants requests that can be appended.
+        """
         prepared = _prepared(prompt, *params, options=options)
         shown = dict(options.visibility_overrides or {})
         fit = options.fit

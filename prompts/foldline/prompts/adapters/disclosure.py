@@ -106,10 +106,10 @@ class ExpansionLoop(Generic[OutputT]):
     _options: EvaluationOptions
     _overrides: dict[SectionPath, SectionVisibility]
     _budget: ExpansionBudget
-    _count_tokens: Callable[[str], int]
-    _rollback: bool
-    _on_expansion: Callable[[errors.VisibilityExpansionRequired], object] | None
-    append: bool
+    count_tokens: Callable[[str], int] = estimated_tokens
+    rollback: bool = False
+    on_expansion: Callable[[errors.VisibilityExpansionRequired], object] | None = None
+    append: bool = True
     """False if the prompt is to be rendered anew in any case."""
     why: str = ""
     """The reason why the last request was raised instead of appended."""
@@ -131,10 +131,7 @@ class ExpansionLoop(Generic[OutputT]):
         *params: object,
         options: EvaluationOptions,
         max_expansions: int,
-        count_tokens: Callable[[str], int] = estimated_tokens,
-        rollback: bool = False,
-        on_expansion: Callable[[errors.VisibilityExpansionRequired], object] | None = None,
-        append: bool = True,
+        **loop: Any,
     ) -> ExpansionLoop[OutputT]:
         """Return the evaluations of a prompt with these parameters.
 
@@ -154,26 +151,23 @@ class ExpansionLoop(Generic[OutputT]):
             replace(options, section_params=None, overrides=None, tag=None, wording=None),
             dict(options.visibility_overrides or {}),
             ExpansionBudget(max_requests=max_expansions),
-            count_tokens,
-            rollback,
-            on_expansion,
-            append,
+            **loop,
         )
+
+    def begin(self, adapter: BaseAdapter) -> Run[OutputT]:
+        """Return the next evaluation before its first request."""
+        return adapter.begin(self._prompt, options=self._visible(), opener=self)
 
     def limit_growth(self, tokens: int) -> None:
         """Let the prompt grow by at most so many tokens."""
         self._size = self._tokens()
         self._allowed = self._size + tokens
 
-    def begin(self, adapter: BaseAdapter) -> Run[OutputT]:
-        """Return an evaluation before its first request, which opens what can be appended."""
-        return adapter.begin(self._prompt, options=self._visible(), opener=self)
-
     def run(self, adapter: ProviderAdapter) -> PromptResponse[OutputT]:
         """Evaluate until there is an answer."""
         session = self._options.session
         while True:
-            if session is not None and self._rollback:
+            if session is not None and self.rollback:
                 self._snapshot = session.snapshot()
             try:
                 response = self._evaluate(adapter)
@@ -218,12 +212,12 @@ class ExpansionLoop(Generic[OutputT]):
                 appended=False,
                 why=why,
             )
-        if self._on_expansion is not None:
-            self._on_expansion(request)
+        if self.on_expansion is not None:
+            self.on_expansion(request)
 
     def _evaluate(self, adapter: ProviderAdapter) -> PromptResponse[OutputT]:
         if isinstance(adapter, BaseAdapter):
-            return adapter.run(self._prompt, options=self._visible(), opener=self)
+            return self.begin(adapter).execute()
         self.why = f"{type(adapter).__name__} isn't a BaseAdapter"
         options = self._visible()
         conversation = options.conversation
@@ -242,4 +236,4 @@ class ExpansionLoop(Generic[OutputT]):
 
     def _tokens(self) -> int:
         """Return the tokens of the prompt with the sections that are open."""
-        return self._count_tokens(rendered_with(self._prompt, options=self._visible()).text)
+        return self.count_tokens(rendered_with(self._prompt, options=self._visible()).text)

@@ -44,6 +44,10 @@ class Run(Generic[OutputT]):
         options: The arguments of the evaluation.
         goal: The text of the goal section.
         opener: Grants requests to open sections; without one, they are raised.
+
+    Attributes:
+        sent: The prompt as the first request has it, with the tools that are offered throughout.
+        rendered: The prompt with all that was opened since.
     """
 
     def __init__(
@@ -74,16 +78,16 @@ class Run(Generic[OutputT]):
                 "The conversation ends with the model's answer; say what the user says next: "
                 "conversation.user(…)."
             )
-        self._rendered = render({})
-        descriptor = self._rendered.descriptor
+        self.rendered = render({})
+        descriptor = self.rendered.descriptor
         self._ns = "" if descriptor is None else descriptor.ns
         self._key = "" if descriptor is None else descriptor.key
         self._begin(conversation)
-        self._goal = goal(self._rendered)
-        self._deadline = self._rendered.deadline if options.deadline is None else options.deadline
+        self._goal = goal(self.rendered)
+        self._deadline = self.rendered.deadline if options.deadline is None else options.deadline
         self._context = ToolContext(
             prompt=prompt,
-            rendered=self._rendered,
+            rendered=self.rendered,
             session=session,
             bus=self._bus,
             deadline=self._deadline,
@@ -103,10 +107,10 @@ class Run(Generic[OutputT]):
             conversation.opened, SectionVisibility.FULL
         )
         if self._overrides:
-            self._rendered = self._render(self._overrides)
+            self.rendered = self._render(self._overrides)
         self._managed = self._manage(conversation)
-        self._sent, self._conversation = Beginning(
-            rendered=self._rendered,
+        self.sent, self._conversation = Beginning(
+            rendered=self.rendered,
             prompt=name,
             render=self._render,
             means=means,
@@ -115,14 +119,12 @@ class Run(Generic[OutputT]):
             handles=self._managed is not None and self._managed.handles,
         ).continued(conversation)
         self._means = means if self._conversation.appends else None
-        tool_count = len(self._sent.tools)
+        tool_count = len(self.sent.tools)
         if self._managed is not None:
-            self._sent = self._managed.offered(self._sent)
-        self._handles = self._sent.tools[tool_count:]
+            self.sent = self._managed.offered(self.sent)
+        self._handles = self.sent.tools[tool_count:]
 
-    def execute(
-        self, overrides: Mapping[SectionPath, SectionVisibility]
-    ) -> runtime.PromptResponse[OutputT]:
+    def execute(self) -> runtime.PromptResponse[OutputT]:
         """Ask the model until it answers.
 
         Raises:
@@ -130,9 +132,8 @@ class Run(Generic[OutputT]):
             PromptEvaluationError: The evaluation failed.
         """
         self._check("the start")
-        self._publish(
-            events.PromptRendered, rendered=self._sent, visibility_overrides=dict(overrides)
-        )
+        overrides = dict(self._options.visibility_overrides or {})
+        self._publish(events.PromptRendered, rendered=self.sent, visibility_overrides=overrides)
         try:
             return self._converse()
         except BaseException as error:
@@ -143,7 +144,7 @@ class Run(Generic[OutputT]):
 
     def _converse(self) -> runtime.PromptResponse[OutputT]:
         self._revise()
-        exchange = self._adapter.converse(self._sent, self._conversation)
+        exchange = self._adapter.converse(self.sent, self._conversation)
         while True:
             turn = self._next_turn(exchange)
             self._conversation = self._conversation.add(self._said(turn))
@@ -151,16 +152,6 @@ class Run(Generic[OutputT]):
                 break
             self._tell(exchange, self.call(turn.tool_calls))
         return self._response(turn, tuple(self._outcomes))
-
-    @property
-    def sent(self) -> RenderedPrompt[OutputT]:
-        """The prompt as the first request has it, with the tools that are offered throughout."""
-        return self._sent
-
-    @property
-    def rendered(self) -> RenderedPrompt[OutputT]:
-        """The prompt with all that was opened since."""
-        return self._rendered
 
     def call(self, calls: Sequence[runtime.ToolCall]) -> tuple[runtime.ToolOutcome, ...]:
         """Run the calls of a message, in order.
@@ -172,7 +163,7 @@ class Run(Generic[OutputT]):
         return runtime.dispatch_tool_calls(
             [self._meant(call) for call in calls],
             self._tools(),
-            context=replace(self._context, turn=self._turns, rendered=self._rendered),
+            context=replace(self._context, turn=self._turns, rendered=self.rendered),
             cancellation=self._options.cancellation,
             on_outcome=self._reported,
             on_expansion=None if self._opener is None else self._open,
@@ -180,10 +171,10 @@ class Run(Generic[OutputT]):
 
     def _tools(self) -> Sequence[Tool[object, object]]:
         """Return the tools that can be called now, with those offered for opening sections."""
-        offered = {tool.name: tool for tool in self._sent.tools}
+        offered = {tool.name: tool for tool in self.sent.tools}
         names = [name for name in (OPEN_SECTIONS, READ_SECTION) if name in offered]
         proxies = [tool for name, tool in offered.items() if name == self._conversation.sent.proxy]
-        return (*dispatched(self._rendered, names), *proxies, *self._handles)
+        return (*dispatched(self.rendered, names), *proxies, *self._handles)
 
     def _meant(self, call: runtime.ToolCall) -> runtime.ToolCall:
         """Return the call of the tool that is meant by a call of `call_tool`."""
@@ -211,7 +202,7 @@ class Run(Generic[OutputT]):
                 else "the conversation began without the tools to append sections"
             )
             raise request
-        full = {b.path for b in self._rendered.blocks if b.enabled and b.opened_by is None}
+        full = {b.path for b in self.rendered.blocks if b.enabled and b.opened_by is None}
         if request.requested_overrides.keys() <= full:
             keys = ", ".join(map(repr, request.section_keys))
             return runtime.ToolOutcome(
@@ -228,7 +219,7 @@ class Run(Generic[OutputT]):
         opener.grant(request, appended=True)
         instructions = request.expansion_instructions or ""
         text, opened = result_of(openings, instructions, after, self._means)
-        self._rendered, self._overrides = after, overrides
+        self.rendered, self._overrides = after, overrides
         self._conversation = shown(
             self._conversation.open(request.requested_overrides), after, opened
         )
@@ -281,7 +272,7 @@ class Run(Generic[OutputT]):
 
     def _manage(self, conversation: runtime.Conversation) -> ManagedConversation | None:
         """Return the conversation under its policy; None without one."""
-        policy = self._adapter.policy_for(self._rendered, self._options.context_policy)
+        policy = self._adapter.policy_for(self.rendered, self._options.context_policy)
         return ManagedConversation.under(policy, conversation, lambda: self._conversation)
 
     def _revise(self) -> Mapping[int, str]:
@@ -356,8 +347,8 @@ class Run(Generic[OutputT]):
         text = turn.text
         output = None
         repairs: tuple[str, ...] = ()
-        if self._options.parse_output and self._rendered.structured_output is not None:
-            parsed = parse_output(text, self._rendered)
+        if self._options.parse_output and self.rendered.structured_output is not None:
+            parsed = parse_output(text, self.rendered)
             output, repairs = parsed.value, parsed.repairs
         if self._session is not None:
             self._session[Thread].apply(
@@ -378,7 +369,7 @@ class Run(Generic[OutputT]):
             prompt_ns=self._ns,
             prompt_key=self._key,
             text=text,
-            rendered=self._rendered,
+            rendered=self.rendered,
             output=output,
             repairs=repairs,
             usage=self._usage,
