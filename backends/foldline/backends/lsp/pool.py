@@ -119,9 +119,10 @@ class ServerPool:
     async def ask(
         self, query: Query, snapshot: Snapshot | None = None, *, patience: float = math.inf
     ) -> Answered:
-        """The answer of the best server that gives one, as of `snapshot` or of now.
+        """The answer of the best server that starts, as of `snapshot` or of now.
 
-        A server that owes answers for longer than `patience` seconds isn't waited for.
+        A server that owes answers for longer than `patience` seconds isn't waited for. Where one
+        has been up, no other kind is started beside it, however late or wrong it is.
 
         Raises:
             LSPError: The failure of the last of them; `LSPUnavailableError` where there is none.
@@ -138,6 +139,8 @@ class ServerPool:
                 answered = await self._ask_twice(session, query, snapshot, patience)
             except errors.LSPError as error:
                 problem = session.briefly(error)
+                if session.generation:
+                    break
             else:
                 session.has_failed = False
                 return answered
