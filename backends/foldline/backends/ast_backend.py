@@ -29,7 +29,7 @@ from foldline.backends.references.spelling import is_name, key_of, token_of, wor
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
@@ -98,6 +98,7 @@ class ASTFileAnalysisBackend:
         source: str | None = None,
         since: float | None = None,
         most: int | None = None,
+        labelled: Collection[str] | None = None,
     ) -> References:
         """The identifiers that are the last part of `symbol_name`, in code only.
 
@@ -108,6 +109,9 @@ class ASTFileAnalysisBackend:
         With `most`, no file is parsed after the first that have as many references together; the
         coverage says how many were left. These first files are those of the whole answer, except
         that the index says which define the name.
+
+        With `labelled` files, those and the ones that define the name are parsed. Of others, uses
+        may have no kind and nothing around them.
         """
         name = key_of(symbol_name.rpartition(".")[2].strip()) or symbol_name.strip()
         if not is_name(name):
@@ -122,10 +126,12 @@ class ASTFileAnalysisBackend:
         references: list[Reference | Refused] = []
         parsed = 0
         ordered = self._ordered(paths, name, since)
+        if labelled is not None:
+            labelled = {*labelled, *self.files_defining(name, paths, since)}
         for batch in [ordered] if most is None else _batches(ordered):
             if most is not None and len(references) >= most:
                 break
-            references += self._search(self._loaded(batch), name)
+            references += self._search(self._loaded(batch), name, labelled)
             parsed += len(batch)
         if parsed < len(paths):
             left = f"{CUT_SHORT} {len(paths) - parsed} more files; give a scope"
@@ -228,11 +234,14 @@ class ASTFileAnalysisBackend:
                 return self._parsing.types(Parsed(path, language, data))
         return None
 
-    def _search(self, sources: Iterable[Source], name: str) -> Iterator[Reference | Refused]:
+    def _search(
+        self, sources: Iterable[Source], name: str, labelled: Collection[str] | None = None
+    ) -> Iterator[Reference | Refused]:
         word = (word_of(name) or name).encode("utf-8", "replace")
         kept = self._uses.get(name)
         files: dict[str, FileUses] = {}
         digests: dict[str, bytes] = {}
+        tokens: list[Reference] = []
 
         def unknown() -> Iterator[Parsed]:
             for source in sources:
@@ -244,6 +253,12 @@ class ASTFileAnalysisBackend:
                 digest = parsed.digest()
                 if file is not None and file.digest == digest:
                     files[source.path] = file
+                elif (
+                    labelled is not None
+                    and source.path not in labelled
+                    and (uses := by_name.tokens_in_source(*parsed, name)) is not None
+                ):
+                    tokens.extend(uses)
                 else:
                     digests[source.path] = digest
                     yield parsed
@@ -258,6 +273,7 @@ class ASTFileAnalysisBackend:
         for path, digest in digests.items():
             files[path] = FileUses(digest, tuple(by_path.get(path, ())))
         self._uses.keep(name, files)
+        yield from tokens
         for file in files.values():
             yield from file.uses
 

@@ -394,6 +394,7 @@ class SmartFileAccess(CodeNavigation):
 
         asked: dict[str, Any] = {"scope": scope, "seconds": seconds, "since": since}
         asked["most"] = formatting.most_references(first, budget)
+        asked["page"] = None if budget is None else (first, budget)
 
         async def uses(name: str, target: Position | None = None) -> References:
             return await self._references_query(names, name=name, target=target, **asked).run()

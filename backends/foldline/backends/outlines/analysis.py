@@ -12,6 +12,8 @@ from foldline.backends.outlines.own_backend import OwnBackend
 from foldline.backends.outlines.symbols import flatten
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.models import FileOutline, References, SymbolDetail
@@ -56,8 +58,9 @@ class OwnAnalysis(ASTFileAnalysisBackend):
         source: str | None = None,
         since: float | None = None,
         most: int | None = None,
+        labelled: Collection[str] | None = None,
     ) -> References:
-        del source, since, most
+        del source, since, most, labelled
         references = self._own.find_references(symbol_name, scope)
         return self._with_definitions(self._own.with_columns(references))
 
@@ -95,9 +98,12 @@ async def uses_of(
     scope: str | None = None,
     since: float | None = None,
     most: int | None = None,
+    *,
+    labelled: Collection[str] | None = None,
 ) -> References:
     """The identifiers that the analysis finds, for a query asked at `since`.
 
-    With `most`, it may stop when it has as many.
+    With `most`, it may stop when it has as many. Those outside the `labelled` files need no kind.
     """
-    return await coroutine_of(analysis.find_references)(name, scope, since=since, most=most)
+    find = coroutine_of(analysis.find_references)
+    return await find(name, scope, since=since, most=most, labelled=labelled)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 _STRING = r"""
@@ -53,6 +54,31 @@ def excerpt(data: bytes, places: Sequence[int]) -> bytes:
     except _UnsureError:
         return data
     return b"".join(cut.pieces)
+
+
+def places_in_code(data: bytes, word: bytes) -> list[int] | None:
+    """The places of a word outside strings and comments; None where only a parse knows them."""
+    places = []
+    for match in _pattern_of(word).finditer(data):
+        kind, text = match.lastindex, match[match.lastindex or 0]
+        if kind == 3 or (kind == 2 and (word in text or _may_end_later(text))):
+            return None
+        if kind == 1:
+            places.append(match.start(1))
+    # The letters before a string are a part of it.
+    return places if len(word) > 2 else None
+
+
+@lru_cache(maxsize=8)
+def _pattern_of(word: bytes) -> re.Pattern[bytes]:
+    """Finds a word, and what `_NEXT` stops at, too."""
+    first, whole = re.escape(word[:1]), rb"(?<![\w\x80-\xff])%b(?![\w\x80-\xff])" % re.escape(word)
+    pattern = rb"""(?: [^"'\#%b]++ | (?!%b)%b | \#[^\n]*+ | (?<![fFtT])(?<![fFtT][rR])(?:%b) )*+
+        (?: (%b) | (%b) | (["']) | \Z )"""
+    string = _STRING.encode()
+    return re.compile(
+        pattern % (first, whole, first, string, whole, string), re.VERBOSE | re.DOTALL
+    )
 
 
 class _UnsureError(Exception):

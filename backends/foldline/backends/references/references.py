@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import replace
+from keyword import kwlist
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from foldline.backends.models import Reference, ReferenceKind, SymbolKind
 from foldline.backends.outlines.outlines import outline_of_tree, reparsed
 from foldline.backends.outlines.symbols import flatten
 from foldline.backends.outlines.syntax import parse
-from foldline.backends.parsers.python_excerpt import excerpt
+from foldline.backends.parsers.python_excerpt import excerpt, places_in_code
 from foldline.backends.references.bindings import BareNames, Variables, is_in, is_module, other_name
 from foldline.backends.references.spelling import (
     AROUND,
@@ -89,6 +90,13 @@ _TEXTS = frozenset({"preproc_arg", "token_tree"})
 _COMMENTED = re.compile(rb"//|^\s*/?\*")
 _MAKES_MACRO = re.compile(rb"\bmacro_rules\s*!\s*\Z")
 _LONGEST_BEFORE = 40
+# What is before and behind a name of Python that a line may define or bind to another one.
+_DEFINES = re.compile(rb"[ \t]*(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)\Z|[ \t]*type[ \t]")
+_BEFORE = re.compile(rb"[ \t]*[(\[]?[\w,*= \t]*\Z")
+_BEHIND = re.compile(rb"[\w,*)\] \t]*(?:=(?!=)|:)")
+_BINDS = re.compile(rb"[\s\\]+as\b")
+_SYNTAX = re.compile(rf"__\w+|print|exec|{'|'.join(kwlist)}")
+_IMPORT_LINE = re.compile(rb"[ \t]*(?:from|import)\b")
 # Of a longer macro, only the beginning is looked at.
 _LONGEST_MACRO = 10_000
 _MOST_ON_A_LINE = 16
@@ -194,6 +202,33 @@ def references_in_source(
     for number in variables.finish():
         references[number] = replace(references[number], tier=LOCAL)
     return references
+
+
+def tokens_in_source(path: str, language: str, data: bytes, name: str) -> list[Reference] | None:
+    """The same uses without a look at their syntax, each an import by its line or of no kind.
+
+    None where only a parse tells: in other languages than Python, and where the name may be
+    defined, exported or bound to another one.
+    """
+    word = name.encode("utf-8", "replace")
+    is_quoted = b'"%b"' % word in data or b"'%b'" % word in data
+    if language != "python" or is_quoted or _SYNTAX.fullmatch(name):
+        return None
+    places = places_in_code(data, word)
+    counted, is_test, line, last = Column(), is_test_path(path), 1, 0
+    uses = []
+    for start in places or ():
+        line, last = line + data.count(b"\n", last, start), start
+        begin, end = data.rfind(b"\n", 0, start) + 1, start + len(word)
+        binds = _BEHIND.match(data, end) and _BEFORE.match(data, begin, start)
+        if binds or _BINDS.match(data, end) or _DEFINES.match(data, begin, start):
+            return None
+        before = counted.to(data, begin, start)
+        context = cut_bytes(data, begin, start, before)
+        kind = ReferenceKind.IMPORT if _IMPORT_LINE.match(data, begin) else ""
+        columns = before + 1, before + 1 + len(name)
+        uses.append(Reference(path, line, context, kind, "", is_test, *columns))
+    return None if places is None else uses
 
 
 def settled(uses: Iterable[Reference]) -> list[Reference]:
