@@ -351,7 +351,7 @@ def hub(root: Path, files: int) -> SmartFileAccess:
     """A class that as many files use, and an engine that confirms all but some members' names."""
     root.mkdir()
     (root / "base.py").write_text('class Hub:\n    """A Hub."""\n\n\nHub()\n')
-    (root / "a.py").write_text("import base\n\n\nclass A:\n    Hub = (base.Hub)\n")
+    (root / "a.py").write_text("import base\n\n\nclass Hub (base.Hub): ...\n")
     for number in range(files):
         text = USES[number % 4 if number < 12 else number % 2].format(number)
         (root / f"{'test_' * (number % 3 == 0)}m{number:03}.py").write_text(text)
@@ -360,7 +360,7 @@ def hub(root: Path, files: int) -> SmartFileAccess:
         Reference(path.name, line, text, column=match.start() + 1, column_end=match.end() + 1)
         for path in sorted(root.glob("*.py"))
         for line, text in enumerate(path.read_text().split("\n"), 1)
-        for match in re.finditer(r"\bHub\b(?=[(),]|$| #|'\))| B$", text)
+        for match in re.finditer(r"\bHub\b(?=[(),:]|$| #|'\))| B$", text)
         if path.name != "z.py"
     ]
     access = SmartFileAccess.for_workspace(
