@@ -15,12 +15,12 @@ from foldline.backends import (
     References,
     SmartFileAccess,
     WorkspaceIndex,
+    references,
 )
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.engine import Confirmation, Engine, EngineQuery
 from foldline.backends.errors import LSPTimeoutError, PathError, SymbolNotFoundError
 from foldline.backends.models import COMPLETE
-from foldline.backends.outlines import parsing
 from foldline.backends.outlines.locations import Position
 from foldline.backends.references import namesakes
 from foldline.backends.references.hierarchy import Hierarchy
@@ -405,7 +405,7 @@ def test_a_page_of_a_hub_parses_what_it_shows(
         parsed.append(path)
         return references_in_source(path, *rest, **options)
 
-    monkeypatch.setattr(parsing, "references_in_source", spy)
+    monkeypatch.setattr(references, "references_in_source", spy)
     counts = []
     for files in (60, 120):
         access = hub(tmp_path / f"{files}", files)
