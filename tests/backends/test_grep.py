@@ -482,6 +482,10 @@ NESTED = {
         "function total() {\n  if (full) {\n    pay()\n  } else {\n    log()\n"
         "    throw new EmptyError()\n  }\n}\n"
     ),
+    "Cart.cs": (
+        "class Cart\n{\n    void Total()\n    {\n        try\n        {\n            Log();\n"
+        "            throw new EmptyError();\n        }\n    }\n}\n"
+    ),
     "tests/test_cart.py": "def test_empty():\n    raises(EmptyError)\n",
 }
 
@@ -501,6 +505,13 @@ def test_few_lines_are_shown_with_those_that_they_are_nested_in() -> None:
         "  2-   if (full) {",
         "  4-   } else {",
         "  6:     throw new EmptyError()",
+    ]
+    shown = format_grep(access.grep("EmptyError", "Cart.cs", budget=GREP_BUDGET))
+    assert shown.splitlines()[2:] == [
+        "  1- class Cart",
+        "  3-     void Total()",
+        "  5-         try",
+        "  8:             throw new EmptyError();",
     ]
 
 

@@ -434,9 +434,11 @@ def _lines_above(lines: Sequence[str]) -> list[tuple[int, str]]:
         if len(above) == _MOST_ABOVE:
             break
         if text and not text.startswith(_COMMENTS) and _indent(line) < least:
-            above.append((number, line.rstrip()[:_LONGEST_LINE]))
-            # What a bracket ends begins at the same depth.
-            least = _indent(line) + text.startswith((")", "]", "}"))
+            opens = text == "{"
+            if not opens:
+                above.append((number, line.rstrip()[:_LONGEST_LINE]))
+            # What a bracket ends, or one alone begins, begins at the same depth.
+            least = _indent(line) + (opens or text.startswith((")", "]", "}")))
     return above[::-1]
 
 
