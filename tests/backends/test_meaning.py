@@ -570,6 +570,17 @@ def test_a_use_of_a_type_that_is_known_is_of_another(path: str, opened: Open) ->
     assert [use.enclosing for use in found if use.tier == "possible"] == ["Kid"]
 
 
+def test_a_variable_of_a_method_s_name_is_another_thing(opened: Open) -> None:
+    uses = '$add = open("a");\nclose($add);\n$x->add(1);\nKid::$add;'
+    sub = f"<?php\nclass Sub extends Kid {{ function all(Some $x) {{\n{uses}\n}} }}\n"
+    kid = "<?php\nclass Kid { function add($one) {} }\n"
+    found = opened({"kid.php": kid, "sub.php": sub}).find_references("Kid.add", scope="sub.php")
+    assert [use.line for use in found if use.tier == "another"] == [3, 4]
+    field = kid.replace("{ f", "{ private $add; f")
+    found = opened({"kid.php": field, "sub.php": sub}).find_references("Kid.add", scope="sub.php")
+    assert {use.tier for use in found} == {"possible"}
+
+
 def test_uses_of_another_definition_are_folded_to_a_line_that_names_it(opened: Open) -> None:
     text = format_references(opened(NAMESAKES).find_references("Context.JSON", budget=2_000))
     assert text.split("\n")[-1] == ("6 of another JSON: Error.JSON, json.JSON")
