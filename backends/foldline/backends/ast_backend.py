@@ -29,7 +29,7 @@ from foldline.backends.references.spelling import is_name, key_of, token_of, wor
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
@@ -98,7 +98,7 @@ class ASTFileAnalysisBackend:
         source: str | None = None,
         since: float | None = None,
         most: int | None = None,
-        labelled: Collection[str] | None = None,
+        labelled: set[str] | None = None,
     ) -> References:
         """The identifiers that are the last part of `symbol_name`, in code only.
 
@@ -108,10 +108,8 @@ class ASTFileAnalysisBackend:
 
         With `most`, no file is parsed after the first that have as many references together; the
         coverage says how many were left. These first files are those of the whole answer, except
-        that the index says which define the name.
-
-        With `labelled` files, those and the ones that define the name are parsed. Of others, uses
-        may have no kind and nothing around them.
+        that the index says which define the name. With `labelled` files, uses in others that don't
+        define the name may have no kind.
         """
         name = key_of(symbol_name.rpartition(".")[2].strip()) or symbol_name.strip()
         if not is_name(name):
@@ -127,7 +125,7 @@ class ASTFileAnalysisBackend:
         parsed = 0
         ordered = self._ordered(paths, name, since)
         if labelled is not None:
-            labelled = {*labelled, *self.files_defining(name, paths, since)}
+            labelled = labelled.union(self.files_defining(name, paths, since))
         for batch in [ordered] if most is None else _batches(ordered):
             if most is not None and len(references) >= most:
                 break
@@ -235,8 +233,10 @@ class ASTFileAnalysisBackend:
         return None
 
     def _search(
-        self, sources: Iterable[Source], name: str, labelled: Collection[str] | None = None
+        self, sources: Iterable[Source], name: str, labelled: set[str] | None = None
     ) -> Iterator[Reference | Refused]:
+        from foldline.backends.references.references import tokens_in_source
+
         word = (word_of(name) or name).encode("utf-8", "replace")
         kept = self._uses.get(name)
         files: dict[str, FileUses] = {}
@@ -256,7 +256,7 @@ class ASTFileAnalysisBackend:
                 elif (
                     labelled is not None
                     and source.path not in labelled
-                    and (uses := by_name.tokens_in_source(*parsed, name)) is not None
+                    and (uses := tokens_in_source(*parsed, name)) is not None
                 ):
                     tokens.extend(uses)
                 else:

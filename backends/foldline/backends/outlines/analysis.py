@@ -12,8 +12,6 @@ from foldline.backends.outlines.own_backend import OwnBackend
 from foldline.backends.outlines.symbols import flatten
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
     from foldline.backends.models import FileOutline, References, SymbolDetail
@@ -58,7 +56,7 @@ class OwnAnalysis(ASTFileAnalysisBackend):
         source: str | None = None,
         since: float | None = None,
         most: int | None = None,
-        labelled: Collection[str] | None = None,
+        labelled: set[str] | None = None,
     ) -> References:
         del source, since, most, labelled
         references = self._own.find_references(symbol_name, scope)
@@ -99,7 +97,7 @@ async def uses_of(
     since: float | None = None,
     most: int | None = None,
     *,
-    labelled: Collection[str] | None = None,
+    labelled: set[str] | None = None,
 ) -> References:
     """The identifiers that the analysis finds, for a query asked at `since`.
 

@@ -7,7 +7,6 @@ from foldline.backends.references.references import (
     can_have_references,
     references_in_source,
     settled,
-    tokens_in_source,
 )
 from foldline.backends.references.spelling import spelled, unmarked
 from foldline.backends.references.text_uses import not_looked_at, said_of_strings, with_text
@@ -25,7 +24,6 @@ __all__ = [
     "said_of_strings",
     "settled",
     "spelled",
-    "tokens_in_source",
     "types_in_source",
     "unmarked",
     "unseen_in",

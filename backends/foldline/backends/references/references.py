@@ -220,14 +220,13 @@ def tokens_in_source(path: str, language: str, data: bytes, name: str) -> list[R
     for start in places or ():
         line, last = line + data.count(b"\n", last, start), start
         begin, end = data.rfind(b"\n", 0, start) + 1, start + len(word)
-        binds = _BEHIND.match(data, end) and _BEFORE.match(data, begin, start)
-        if binds or _BINDS.match(data, end) or _DEFINES.match(data, begin, start):
+        is_bound = _BEHIND.match(data, end) and _BEFORE.match(data, begin, start)
+        if is_bound or _BINDS.match(data, end) or _DEFINES.match(data, begin, start):
             return None
         before = counted.to(data, begin, start)
-        context = cut_bytes(data, begin, start, before)
         kind = ReferenceKind.IMPORT if _IMPORT_LINE.match(data, begin) else ""
-        columns = before + 1, before + 1 + len(name)
-        uses.append(Reference(path, line, context, kind, "", is_test, *columns))
+        at = cut_bytes(data, begin, start, before), kind, "", is_test, before + 1
+        uses.append(Reference(path, line, *at, before + 1 + len(name)))
     return None if places is None else uses
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass, replace
+from itertools import filterfalse
 from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ from foldline.backends.references.spelling import key_of, word_of
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from foldline.backends.engine import Engine
     from foldline.backends.files.base import FileBackend
@@ -124,37 +125,32 @@ class ReferencesQuery:
     async def _of_page(self, query: EngineQuery) -> References | None:
         """The answer where each use on the page is confirmed; None where another may be.
 
-        Only the files of the page are parsed. The others' uses are counted by their tokens, which
-        have no kind.
+        Only the page's files are parsed. Others' uses are counted by their tokens, of no kind.
         """
-        if self.page is None or self.scope is not None or not self._is_of_a_module(query):
+        is_known = query.needs_targets and self.analysis.knows_types and self.scope is None
+        if not (self.page and is_known and self._is_of_a_module()):
             return None
         labelled: set[str] = set()
         while True:
-            matches = await self._under_other_names(await self._matches(None, labelled))
+            uses = await uses_of(self.analysis, self.name, since=self.since, labelled=labelled)
+            matches = await self._under_other_names(uses)
             confirmation = await self._confirm(query, matches)
-            if confirmation.coverage != COMPLETE or not confirmation.engine:
+            if not confirmation.engine:
                 return None
             merged = await self._told_apart(merge(matches, confirmation), in_order_only=True)
             shown = page_references(merged, *self.page).references
             if any(use.tier != CONFIRMED for use in shown):
                 return None
-            paths = {use.path for use in shown}
-            if paths <= labelled:
+            if (paths := {use.path for use in shown}) <= labelled:
                 return self._remarked(merged)
             labelled |= paths
 
-    def _is_of_a_module(self, query: EngineQuery) -> bool:
-        """Return whether the name is that of a function, a type or a variable of Python's.
-
-        A method has many namesakes: that they are told apart takes all of them.
-        """
-        if not (query.needs_targets and self.analysis.knows_types):
-            return False
+    def _is_of_a_module(self) -> bool:
+        """Return whether it names no method of Python's: all namesakes of those are told apart."""
         word = key_of(self.name.rpartition(".")[2])
-        paths = [one.path for one in self._positions] or self.analysis.files_defining(word)
+        indexed = self.analysis.files_defining(word)
+        paths = [one.path for one in self._positions] or [*filterfalse(is_test_path, indexed)]
         paths = [path for path in paths if path.endswith((".py", ".pyi"))]
-        paths = [path for path in paths if self._positions or not is_test_path(path)]
         defining = (self.analysis.definitions_in(path, word) for path in paths[:_MOST_PROBED])
         return any(not one.enclosing for uses in defining for one in uses)
 
@@ -184,12 +180,8 @@ class ReferencesQuery:
             if definitions := self.analysis.definitions_in(path, word):
                 query.prefetch(targets_of(definitions, self.name))
 
-    async def _matches(
-        self, scope: str | None, labelled: Collection[str] | None = None
-    ) -> References:
-        most = self.most if labelled is None else None
-        asked = self.analysis, self.name, scope, self.since, most
-        return await uses_of(*asked, labelled=labelled)
+    async def _matches(self, scope: str | None) -> References:
+        return await uses_of(self.analysis, self.name, scope, self.since, self.most)
 
     async def _under_other_names(self, matches: References) -> References:
         """The matches with the uses under the names that imports and aliases of types give it.
@@ -307,7 +299,7 @@ class ReferencesQuery:
     async def _told_apart(self, found: References, *, in_order_only: bool = False) -> References:
         """The uses of another definition last, where the one that is meant is known.
 
-        With `in_order_only`, the order of confirmed uses is right.
+        With `in_order_only`, confirmed ones are where that would put them.
         """
         if not self._positions or CUT_SHORT in found.coverage:
             return found
@@ -325,11 +317,7 @@ class ReferencesQuery:
         if self.target is not None and not around:
             return found  # A use doesn't say which definition it means.
         if in_order_only:
-            first = {
-                use.path
-                for use in found
-                if use.kind == ReferenceKind.DEFINITION and (use.path, use.line) in meant
-            }
+            first = {path for path, _ in meant}
             uses = sorted(found, key=lambda use: (use.test, use.path not in first))
             return replace(found, references=tuple(uses))
         references = await told_apart(found, self.name, every, meant, self.names.types)
