@@ -93,8 +93,8 @@ class Limits:
     grace: float = 2.0
     watch: float = 5.0
     memory: int = 3 << 30
-    heavy: int = 512 << 20
-    heavy_idle: float = 20.0
+    heavy: int = 384 << 20
+    heavy_idle: float = 60.0
     backoff: tuple[float, ...] = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
     crashes: int = 4
     healthy: float = 60.0
