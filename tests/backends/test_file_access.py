@@ -135,7 +135,7 @@ def test_references_are_code_and_neither_strings_nor_comments(access: SmartFileA
         ("app/caller.py", 1, "import"),
         ("app/caller.py", 4, "call"),
     ]
-    assert format_references(found).startswith("5 references in 2 files\nshop.py\n")
+    assert format_references(found).startswith("5 by name in 2 files\nshop.py\n")
 
 
 def test_an_open_buffer_wins_over_the_disk(access: SmartFileAccess) -> None:

@@ -205,7 +205,7 @@ def test_the_name_of_a_class_as_a_question_is_answered_with_the_class() -> None:
         "  13-15 def total(self, rate: float = 1.0) -> int  # The sum of all prices.",
         "  17-19 def _rows(self, page: int) -> list[str]  # The rows of one page.",
         "  21-22 def _page(self, size: int) -> list[str]",
-        "(92 more in this file)",
+        "(92 more in file)",
     ]
 
 
@@ -213,7 +213,7 @@ def test_a_question_is_answered_with_what_matches_it() -> None:
     text = text_at(OUTLINE_BUDGET, query="the sum of prices is wrong at a rate")
     assert text.split("\n")[1:] == [
         "8-22 class Cart",
-        "  13-15 def total(self, rate)",
+        "  13-15 def total(rate)",
         "(5 more match less: ask without a query)",
     ]
     outline = outline_of("shop.py", SHOP, "the sum of prices is wrong at a rate")
@@ -248,7 +248,7 @@ def test_a_large_budget_is_for_details_too() -> None:
         (
             "f",
             "def f(self, a: dict[str, int] = {}, *args: int, **kw) -> None",
-            "def f(self, a, *args, **kw)",
+            "def f(a, *args, **kw)",
         ),
         (
             "f",
@@ -258,7 +258,7 @@ def test_a_large_budget_is_for_details_too() -> None:
         ("pipe", "pipe<A, B>(op1: Op<A, B>): B", "pipe(op1)"),
         ("T.run", "func (t *T) run(w io.Writer) error", "func (t *T) run(w io.Writer)"),
         ("LIMIT", "LIMIT: Final = 3", "LIMIT"),
-        ("A", "class A(B, metaclass=C)", "class A(B, metaclass)"),
+        ("A", "class A(B, metaclass=C)", "class A(B, metaclass=C)"),
         ("x", "something else", "something else"),
         ("f", "def f(a: int", "def f(a)"),
     ],

@@ -229,7 +229,7 @@ def test_of_a_long_function_a_question_shows_the_head_and_what_matches() -> None
     assert len(format_symbol(page).encode()) <= 600
     (note,) = page.notes
     assert note.startswith("lines 1-4, 1")
-    assert note.endswith(f" of 1-305: what matches; ask with cursor {page.cursor} for all")
+    assert note.endswith(f" of 1-305: what matches; cursor {page.cursor} for all")
     assert len(format_symbol(page).encode()) > 500
     assert access.read_symbol("a.py", "run", cursor=page.cursor).body == STEPS.rstrip()
 

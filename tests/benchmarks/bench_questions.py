@@ -77,7 +77,7 @@ SOURCES = {
     "monolog": lambda: git_tag("https://github.com/Seldaek/monolog", "3.9.0"),
     "MediatR": lambda: git_tag("https://github.com/jbogard/MediatR", "v12.5.0"),
 }
-GOAL = 0.6
+GOAL = 0.5
 CALLS = 10
 PAGE = 100
 RANGE = 50
@@ -276,7 +276,9 @@ class Foldline(Side):
 
     async def _by_name(self, verb: str, what: str, scope: str) -> None:
         if verb == "refs":
-            await self.ask("find_references", name=what, **({"scope": scope} if scope else {}))
+            tests = self.question.kind == "tests"
+            more = {"relation": "tests"} if tests else {"scope": scope} if scope else {}
+            await self.ask("find_references", name=what, **more)
             return
         if verb == "symbol":
             await self._read(what)

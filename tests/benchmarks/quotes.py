@@ -20,11 +20,11 @@ _USES = re.compile(r"((?:(?<!\w)\d+\b(?:, )?)+) ?(?:\w+)?(?: in ([^;,]+))?")
 _ROW = re.compile(r"\s*(\d+)(?:-(\d+))? (\S.*)")
 _NAMED = re.compile(r"([\w.$#]+(?:\[\d+\])?) (\d+)(?:-\d+)?")
 
-SAME = "same line: "
+SAME = "    also "
 
 
 def elsewhere(row: str, path: str) -> list[tuple[str, int]]:
-    """Where else the line before a row stands: `same line: 7, 9; other.py:3, 5`."""
+    """Where else the line before a row stands: `also 7, 9; other.py:3, 5`."""
     found = []
     for places in re.sub(r"(; )?\d+ more$", "", row).partition(SAME)[2].split("; "):
         file, _, numbers = places.rpartition(":")

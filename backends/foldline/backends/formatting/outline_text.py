@@ -47,6 +47,7 @@ _MOST_INHERITED = 24
 _IMPORTS, _DOCSTRING = -1, -2
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.VARIABLE})
 _TYPES = frozenset({SymbolKind.TYPE, SymbolKind.CLASS, SymbolKind.ENUM, SymbolKind.INTERFACE})
+_TYPE = re.compile(r"(?:[\w()]+ )*(?:class|interface|enum|struct|trait|type|record) ")
 _RECEIVER = re.compile(r"^func \([^)]*\) ")
 # A default budget shows all of an outline that has no more bytes.
 _SMALL = 400
@@ -88,8 +89,8 @@ def outline_lines(outline: FileOutline, budget: int | None = None) -> Sequence[L
             rest = len(list(flatten(outline.symbols))) - len(list(flatten(named)))
             notes = [_inherited(base) for base in outline.inherited if base.path]
             if gone := [visible(base.base) for base in outline.inherited if not base.path]:
-                notes.append(f"(from {', '.join(gone)} too, which can't be followed from here)")
-            notes += [f"({rest} more in this file)"] if rest else []
+                notes.append(f"(from {', '.join(gone)} too, which isn't known here)")
+            notes += [f"({rest} more in file)"] if rest else []
             return _fit_above(notes, headers, named, budget)
         return _matching_lines(headers, outline.symbols, outline.matches, budget)
     symbols = outline.symbols
@@ -185,7 +186,7 @@ class _Headers:
         assert outline is not None
         count = outline.line_count
         length = f"{count} {'line' if count == 1 else 'lines'}"
-        what = f" ({outline.language}, {length})"
+        what = "" if outline.query else f" ({outline.language}, {length})"
         if outline.docstring and docstring:
             what += f"  # {visible(shorten(outline.docstring, _LONGEST_DOCSTRING))}"
         lines: list[Line] = [[(visible(outline.path), "bold"), (what, "dim")]]
@@ -461,7 +462,7 @@ def _within(lines: Sequence[Line], budget: int | None) -> Sequence[Line]:
 
 def _brief(symbol: SymbolInfo) -> SymbolInfo:
     """The symbol with a brief signature; itself where that is the same."""
-    if symbol.kind not in _CALLABLE:
+    if symbol.kind not in _CALLABLE and not _TYPE.match(symbol.signature):
         return symbol
     signature = brief_signature(symbol.name, symbol.signature)
     return symbol if signature == symbol.signature else replace(symbol, signature=signature)
@@ -481,7 +482,7 @@ def _is_private(name: str) -> bool:
 
 
 def brief_signature(name: str, signature: str) -> str:
-    """The signature without annotations, defaults, type parameters and what is returned.
+    """The signature without annotations, defaults, type parameters, `self` and what is returned.
 
     Itself where it has nothing of the kind, or isn't understood.
 
@@ -489,6 +490,8 @@ def brief_signature(name: str, signature: str) -> str:
     'async def f(a, *, b)'
     >>> brief_signature("f", "export function f<T>(a?: T, ...b: [A, B]): Promise<void>")
     'export function f(a, ...b)'
+    >>> brief_signature("A", "class A<T extends B<C>> extends D")
+    'class A extends D'
     >>> brief_signature("LIMIT", "LIMIT: int = 3")
     'LIMIT'
     """
@@ -497,10 +500,14 @@ def brief_signature(name: str, signature: str) -> str:
     if end < 0:
         return signature
     before, after = signature[:end], signature[end:]
+    if _TYPE.fullmatch(before[: -len(leaf)]):
+        return before + (_before(after[1:], "")[1][1:] if after[:1] == "<" else after)
     opening = after.find("(")
     between = after[:opening].strip() if opening >= 0 else after.strip()
     if opening >= 0 and (not between or between[0] in "<[=:"):
         names = [_before(part, ":=")[0] for part in _parameters(after[opening + 1 :])]
+        if names[0] in {"self", "cls"} and before.startswith(("def ", "async def ")):
+            del names[0]
         return f"{before}({', '.join(filter(None, names))})"
     return before if between[:1] in {"=", ":", "?"} else signature
 

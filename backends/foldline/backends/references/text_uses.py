@@ -141,7 +141,7 @@ async def said_of_strings(
             for match in quoted.finditer(data):
                 line = data.count(b"\n", 0, match.end()) + 1
                 if (path, line) not in lines and not _is_comment(path, data, match.end() - 1):
-                    return f"strings aren't among these, such as {path}:{line}"
+                    return f"not in strings, such as {path}:{line}"
     return "strings weren't looked at" if len(paths) > _MOST_FILES else ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
-from itertools import chain
+from itertools import chain, groupby
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +12,7 @@ from foldline.backends import formatting
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import REFERENCES_BUDGET
-from foldline.ide.errors import ArgumentsError
+from foldline.backends.formatting.text import plural, sentences
 from foldline.ide.operations import code_call_hierarchy, code_definition, code_implementations
 from foldline.ide.operations.arguments import Budget, ListPage, PositionArguments, Seconds
 from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, run_query
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from foldline.backends import SmartFileAccess
     from foldline.backends.formatting.parts import Code, Line
-    from foldline.backends.models import References
+    from foldline.backends.models import Reference, References
 
 _MARKDOWN = (".md", ".mdc", ".markdown")
 _LIBRARY = "foldline"
@@ -38,6 +38,7 @@ class Relation(StrEnum):
     DEFINITION = "definition"
     IMPLEMENTATIONS = "implementations"
     CALLS = "calls"
+    TESTS = "tests"
 
 
 _OTHERS: Mapping[Relation, Operation[PositionArguments, AtSymbol[Any]]] = {
@@ -57,8 +58,8 @@ class Arguments(ListPage):
     relation: Annotated[
         Relation,
         Doc(
-            "references, definition, implementations, or calls: callers and callees",
-            "or definition, implementations, calls",
+            "references, definition, implementations, calls (callers and callees), or tests",
+            "or definition, implementations, calls, tests",
         ),
         Role.TOOL,
     ] = Relation.REFERENCES
@@ -74,14 +75,56 @@ class Arguments(ListPage):
 async def run(access: SmartFileAccess, arguments: Arguments) -> References | AtSymbol[Any]:
     same = {name: getattr(arguments, name) for name in ("name", "budget", "cursor", "seconds")}
     if other := _OTHERS.get(arguments.relation):
-        if arguments.scope is not None:
-            raise ArgumentsError({"scope": f"limits references, not {arguments.relation}"})
-        return await other.run(access, PositionArguments(**same))
+        answer = await other.run(access, PositionArguments(**same))
+        return answer if arguments.scope is None else _within(access, answer, arguments.scope)
+    if arguments.relation == Relation.TESTS:
+        same |= {"scope": arguments.scope, "budget": None, "cursor": None}
+        uses = await _in_tests(access, await run_query(access.find_references, **same))
+        first = formatting.first_reference(arguments.cursor)
+        return formatting.page_references(uses, first, arguments.budget)
     since = monotonic()
     references = await run_query(access.find_references, scope=arguments.scope, **same)
     if arguments.cursor is not None or arguments.scope is not None:
         return references
     return await _with_mentions(access, references, since)
+
+
+def _within(access: SmartFileAccess, at: AtSymbol[Any], scope: str) -> AtSymbol[Any]:
+    """What a page has in the scope: callers, or places."""
+    from foldline.backends.search.walks import Scope
+
+    part, found = Scope(access.file_backend, scope), at.result
+    name = "incoming" if hasattr(found, "incoming") else "locations"
+    kept = tuple(one for one in getattr(found, name) if part.holds(one.path))
+    left_out = found.left_out + len(getattr(found, name)) - len(kept)
+    return AtSymbol(at.position, replace(found, left_out=left_out, **{name: kept}), kept)
+
+
+async def _in_tests(access: SmartFileAccess, found: References) -> References:
+    """The uses that are in tests, each with the title of its test."""
+    from foldline.backends.outlines.symbols import flatten, is_test
+
+    every = [use for use in found if use.tier != "another"]
+    uses: list[Reference] = []
+    for path, group in groupby(every, key=lambda use: use.path):
+        outline = await run_query(access.get_outline, path)
+        tests = [one.symbol for one in flatten(outline.symbols) if is_test(one.symbol)]
+        for use in group:
+            around = [one for one in tests if one.line <= use.line <= one.line_end][-1:]
+            uses += (replace(use, enclosing=one.name, begins=one.name_line) for one in around)
+    confirmed = sum(use.tier == "confirmed" for use in uses)
+    others = len(every) - len(uses)
+    return replace(
+        found,
+        references=tuple(uses),
+        total=len(uses),
+        files=len({use.path for use in uses}),
+        confirmed=confirmed,
+        possible=len(uses) - confirmed if found.confirmed or found.possible else 0,
+        reason=sentences(found.reason, f"{others} more {plural('use', others)} in no test"),
+        text=(),
+        counted="",
+    )
 
 
 async def _with_mentions(access: SmartFileAccess, found: References, since: float) -> References:
