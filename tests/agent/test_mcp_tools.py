@@ -199,12 +199,12 @@ def test_asked_for_tests_uses_have_the_titles_and_lines_of_those(
     )
     found = ask(open_folders(workspace), "find_references", {"name": "add", "relation": "tests"})
     assert found.splitlines() == [
-        "5 by name in 3 files",
-        "tests/test_sums.py: 7 test_add (8, 9)",
+        "6 by name in 3 files",
+        "tests/test_sums.py: 3 helper (4); 7 test_add (8, 9)",
         "possible, 2 in other languages or minified:",
         "lib.rs: 3 adds (4)",
         "sums.test.ts: 2 adds (3)",
-        "(5 more uses in no test)",
+        "(4 more uses in no test)",
     ]
 
 

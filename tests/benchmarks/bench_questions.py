@@ -25,7 +25,7 @@ both:
 | callers | references | `rg -w` |
 | offers | the outline of the class by its name | its line, then `rg` of definitions, or 50 lines |
 | rename | references, then `grep` the name in quotes | `rg -w` |
-| tests | references, then the outline of the file | `rg -w` in tests, then `rg` of tests there |
+| tests | references in tests, then the outline of the file | `rg -w` in tests, then `rg` of tests there |
 | option, error | `grep`, then 17 lines around a match | `rg`, then 17 lines around a match |
 | reach | references, from the end backwards | `rg`, from the end backwards, and lines around |
 
@@ -285,6 +285,8 @@ class Foldline(Side):
         else:
             # What tests a name is in the file that was shown; what offers something, a class.
             row = self.definition(what.rpartition(".")[2])
+            if row is None and self.question.kind == "tests":
+                row = next((row for row in self.rows if row.path), None)
             in_file = row is not None and self.question.kind != "offers"
             await self.ask("get_file_outline", path=row.path if row and in_file else what)
 

@@ -17,6 +17,7 @@ _BODY = re.compile(r"(\S+):(\d+)-(\d+)(?: .*)?")
 _CODE = re.compile(r"\s+(\d+)[:-] ?(.*)")
 _USE_WITH_CODE = re.compile(r"\s+(\d+) (?:\w+ )?(?:in [^:]+)?: ?(.*)|\s+(\d+) \w+: (.*)")
 _USES = re.compile(r"((?:(?<!\w)\d+\b(?:, )?)+) ?(?:\w+)?(?: in ([^;,]+))?")
+_TEST = re.compile(r"(\d+) (\D.*?) \(([\d, ]+)\)(?:; |$)")
 _ROW = re.compile(r"\s*(\d+)(?:-(\d+))? (\S.*)")
 _NAMED = re.compile(r"([\w.$#]+(?:\[\d+\])?) (\d+)(?:-\d+)?")
 
@@ -138,6 +139,10 @@ class Quotes:
 
     def _uses(self, path: str, name: str, rest: str) -> None:
         lines = self.lines[path]
+        tests = _TEST.findall(rest.removeprefix(": "))
+        for first, title, _ in tests:
+            self._line(path, int(first), f"…{title}…", rest)
+        rest = "; ".join(uses for _, _, uses in tests) or rest
         for numbers, scope in _USES.findall(rest.removeprefix(" (test)").removeprefix(": ")):
             for number in map(int, re.findall(r"\d+", numbers)):
                 self.checked += 1

@@ -5,6 +5,7 @@ A folded file is one line: `shop/views.py: 3 import; 12, 15 call in make; 20 in 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from itertools import groupby
@@ -46,6 +47,7 @@ _TEXT_BYTES = 250
 _MOST_LINES = 8
 _MOST_NAMED = 4
 # Uses of a type whose definition around them is named.
+_TYPE = re.compile(r"\b(?:class|interface|struct|enum|trait|type|record)\b")
 _NAMED = (ReferenceKind.CALL, ReferenceKind.DEFINITION)
 # Of as many files of one kind in a folder, such as translations, their number is said.
 _MOST_ALIKE = 5
@@ -249,9 +251,11 @@ def _files(found: References) -> Iterator[list[Reference]]:
     The question tells what defines `Class.method`, and a type is read as an annotation.
     """
     _, dot, word = found.name.rpartition(".")
+    kinds = (use.kind == ReferenceKind.DEFINITION and _TYPE.search(use.context) for use in found)
+    is_type = any(kinds)
     for _, group in groupby(found.references, key=lambda use: (use.path, use.tier)):
         uses = list(group)
-        calling = {use.enclosing for use in uses if use.kind in _NAMED or not word[:1].isupper()}
+        calling = {use.enclosing for use in uses if use.kind in _NAMED or not is_type}
         yield [
             replace(use, enclosing="")
             if (dot and f".{use.enclosing}.{word}".endswith(f".{found.name}"))

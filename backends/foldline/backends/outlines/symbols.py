@@ -29,7 +29,7 @@ INDEXED = re.compile(r"(.*\S)\s*\[(\d{1,9})\]\Z", re.DOTALL)
 _TITLED = re.compile(r"^[\w.]+\s*\(?\s*([\"'`])(.*)\1\)?$")
 BODIES = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.TEST})
 _MOST_NEAR = 5
-_TESTS = re.compile(r"(?:^|[^a-z])[Tt]est\b|rstest|^(?:Fact|Theory)\b")
+_TESTS = re.compile(r"(?:^|[^a-z])[Tt]est(?:Method|Case)?\b|rstest|\b(?:Fact|Theory)\b")
 
 
 class Located(NamedTuple):

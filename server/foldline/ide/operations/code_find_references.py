@@ -101,30 +101,25 @@ def _within(access: SmartFileAccess, at: AtSymbol[Any], scope: str) -> AtSymbol[
 
 
 async def _in_tests(access: SmartFileAccess, found: References) -> References:
-    """The uses that are in tests, each with the title of its test."""
-    from foldline.backends.outlines.symbols import flatten, is_test
+    """The uses in tests, each with its test's title, and those in helpers of files of tests."""
+    from foldline.backends.outlines.symbols import BODIES, flatten, is_test
 
     every = [use for use in found if use.tier != "another"]
     uses: list[Reference] = []
     for path, group in groupby(every, key=lambda use: use.path):
         outline = await run_query(access.get_outline, path)
-        tests = [one.symbol for one in flatten(outline.symbols) if is_test(one.symbol)]
+        symbols = [one.symbol for one in flatten(outline.symbols) if one.symbol.kind in BODIES]
         for use in group:
-            around = [one for one in tests if one.line <= use.line <= one.line_end][-1:]
-            uses += (replace(use, enclosing=one.name, begins=one.name_line) for one in around)
-    confirmed = sum(use.tier == "confirmed" for use in uses)
-    others = len(every) - len(uses)
-    return replace(
-        found,
-        references=tuple(uses),
-        total=len(uses),
-        files=len({use.path for use in uses}),
-        confirmed=confirmed,
-        possible=len(uses) - confirmed if found.confirmed or found.possible else 0,
-        reason=sentences(found.reason, f"{others} more {plural('use', others)} in no test"),
-        text=(),
-        counted="",
-    )
+            around = [one for one in symbols if one.line <= use.line <= one.line_end]
+            one = max(around, key=is_test, default=None)
+            if one and (use.test or is_test(one)):
+                uses.append(replace(use, enclosing=one.name, begins=one.name_line or one.line))
+    sure, others = sum(use.tier == "confirmed" for use in uses), len(every) - len(uses)
+    possible = len(uses) - sure if found.confirmed or found.possible else 0
+    reason = sentences(found.reason, f"{others} more {plural('use', others)} in no test")
+    found = replace(found, references=tuple(uses), reason=reason, text=(), counted="")
+    files = len({use.path for use in uses})
+    return replace(found, total=len(uses), files=files, confirmed=sure, possible=possible)
 
 
 async def _with_mentions(access: SmartFileAccess, found: References, since: float) -> References:

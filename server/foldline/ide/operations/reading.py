@@ -70,7 +70,7 @@ def taken(arguments: type[Any], values: Mapping[str, object]) -> tuple[dict[str,
     """Return a model's arguments, also those that can only mean one thing, and what was taken."""
     given, notes = dict(values), list[str]()
     known = {argument.name: argument for argument in parameters_of(arguments)}
-    for name in values.keys() - known.keys():
+    for name in [name for name in values if name not in known]:
         if (meant := _ALIASES.get(name)) in known and meant not in values:
             given[meant] = given.pop(name)
             notes.append(f"{name} taken as {meant}")
