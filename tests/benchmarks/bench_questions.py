@@ -25,7 +25,7 @@ both:
 | callers | references | `rg -w` |
 | offers | the outline of the class by its name | its line, then `rg` of definitions, or 50 lines |
 | rename | references, then `grep` the name in quotes | `rg -w` |
-| tests | references in tests, then the outline of the file | `rg -w` in tests, then `rg` of tests there |
+| tests | the tests of it, then the outline | `rg -w` in tests, then `rg` of tests there |
 | option, error | `grep`, then 17 lines around a match | `rg`, then 17 lines around a match |
 | reach | references, from the end backwards | `rg`, from the end backwards, and lines around |
 

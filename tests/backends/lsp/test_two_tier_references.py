@@ -329,9 +329,9 @@ def test_a_name_that_is_only_used_is_asked_about_where_it_is_imported() -> None:
 def test_pages_keep_the_tiers_apart_and_the_totals(tmp_path: Path) -> None:
     engine = Spy(Confirmation((use(2, 9, 11), use(10, 5, 7)), "engine"))
     access = access_with(tmp_path, engine)
-    first = access.find_references("A.go", budget=190)
+    first = access.find_references("A.go", budget=130)
     assert first.cursor is not None
-    assert len(format_references(first).encode()) <= 190
+    assert len(format_references(first).encode()) <= 130
     rest = access.find_references("A.go", cursor=first.cursor)
     assert len(first) + len(rest) == first.total == rest.total == 4
     assert {reference.tier for reference in rest} == {"possible"} or {
