@@ -67,9 +67,7 @@ _ELIXIR_IMPORTS = frozenset({b"alias", b"import", b"require"})
 _ASSIGNED_FIELDS = ("left", "name", "argument", "operand")
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "expression_list"})
 # Bytes above ASCII belong to the letters of UTF-8 text.
-_WORD_BYTES = frozenset(
-    byte for byte in range(256) if byte >= 0x80 or chr(byte).isalnum() or chr(byte) == "_"
-)
+_WORD_BYTE = re.compile(rb"[\w\x80-\xff]")
 # Tiers for `settled`: uses that are those of a function's variable, and names of arguments.
 LOCAL, KEYWORD = "local", "keyword"
 # What mends a source of theirs takes the names of macros out.
@@ -314,13 +312,9 @@ def _python(data: bytes, word: bytes, *, guarded: bool) -> _Parsed:
     root = parse("python", short, guarded=guarded).root_node
     symbols = None if root.has_error else outline_of_tree("python", short, root).symbols
     # A variable is a symbol where it is first assigned, so everything before it matters.
-    others = [
-        other
-        for symbol, _, _ in flatten(symbols or ())
-        if symbol.kind in _VARIABLES
-        and (other := symbol.name.encode()) != word
-        and data.count(other) > short.count(other)
-    ]
+    kept = (symbol for symbol, _, _ in flatten(symbols or ()) if symbol.kind in _VARIABLES)
+    names = {symbol.name.encode() for symbol in kept} - {word}
+    others = [other for other in names if data.count(other) > short.count(other)]
     if others:
         places = sorted({*places, *(offset for other in others for offset in _places(data, other))})
         short = excerpt(data, places)
@@ -336,17 +330,11 @@ def _places(data: bytes, word: bytes) -> list[int]:
     if operator := OPERATOR.fullmatch(word.decode("utf-8", "replace")):
         written = re.compile(rb"\boperator\s*" + re.escape(operator[1].encode()))
         return [match.start() for match in written.finditer(data)]
-    offsets: list[int] = []
-    at = data.find(word)
-    begins, ends = word[:1] + word[-1:]
-    while at >= 0:
-        after = at + len(word)
-        before = data[at - 1] if at and begins in _WORD_BYTES else 0
-        behind = data[after] if after < len(data) and ends in _WORD_BYTES else 0
-        if before not in _WORD_BYTES and behind not in _WORD_BYTES:
-            offsets.append(at)
-        at = data.find(word, after)
-    return offsets
+    exact, (first, last) = re.escape(word), (word[:1], word[-1:])
+    # A pattern that begins with the word is looked for fast.
+    before = rb"(?<![\w\x80-\xff]%b)" % exact if _WORD_BYTE.match(first) else b""
+    behind = rb"(?![\w\x80-\xff])" if _WORD_BYTE.match(last) else b""
+    return [match.start() for match in re.finditer(exact + before + behind, data)]
 
 
 def _is_name(language: str, data: bytes, nodes: list[Node], start: int, word: bytes) -> bool:
