@@ -277,7 +277,8 @@ class SmartFileAccess(CodeNavigation):
         """The file's definitions, signatures and imports, without bodies.
 
         With a `query`, keywords or a text of any length, its `matches` name the definitions that it
-        is about, and its text shows those. They are ranked by their names, signatures and bodies.
+        is about, ranked by their names, signatures and bodies. Its text shows the best of them, and
+        the names of all others.
         With the name of a class, the text shows the class and what it inherits.
         """
         outline = await references.get_outline(self._files, self._analysis, self._loaded, file)

@@ -63,7 +63,7 @@ OPERATION = Operation(
     _format,
     tool="get_file_outline",
     description="Outline of a file: symbols with signatures and line ranges, imports; no bodies "
-    f"({cost_of('get_file_outline')}). Ask before reading code.",
+    f"({cost_of('get_file_outline')}). Ask before reading code, with the issue as query.",
     priority="high",
     verb="outline",
     found=len,
