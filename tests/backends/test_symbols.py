@@ -285,7 +285,7 @@ def test_of_a_long_class_a_question_shows_the_members_that_match() -> None:
     source = LONG + "    def discount(self, price): ...\n"
     page = access_to({"a.py": source}).read_symbol("a.py", "Long", budget=2200, query="discount")
     found, others, *_ = page.body.split("\n")[1:]
-    assert found == "  3002 def discount(self, price)"
+    assert found == "  3002 def discount(price)"
     assert others.startswith("  method_0 method_1 ")
     assert page.body.endswith("\n(left out: some names)")
 
