@@ -23,7 +23,7 @@ from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.formatting.budget import REFERENCES_BUDGET, REFERENCES_DETAILS, DefaultBudget
 from foldline.backends.formatting.reference_text import page_references
-from foldline.backends.models import References
+from foldline.backends.models import ReferenceKind, References
 from foldline.backends.outlines.parsing import Parsed, Parsing, Refused
 from foldline.backends.references import references_cache, two_tier_references
 from foldline.backends.text import format_references
@@ -795,3 +795,23 @@ def test_translations_that_have_the_word_are_counted_and_drawings_are_not(tmp_pa
     assert "text: b.yml 1; locales/ 6 .yml" in text
     assert "not read" not in text
     access.close()
+
+
+def test_what_a_use_is_in_is_said_where_that_tells() -> None:
+    """A type is read as an annotation, and `Class.method` is defined in that class."""
+
+    def text(name: str, defined: str) -> str:
+        uses = (
+            Reference("a.cs", 3, defined, ReferenceKind.DEFINITION, "Mediator"),
+            Reference("a.cs", 9, f"return {name};", ReferenceKind.READ, "Mediator.Send"),
+        )
+        return format_references(References(name, uses, 2, 1))
+
+    assert text("Mediator.Publish", "Task Publish() {").splitlines()[2:] == [
+        "  3 definition: Task Publish() {",
+        "  9 read in Mediator.Send: return Mediator.Publish;",
+    ]
+    assert text("Options", "class Options {").splitlines()[2:] == [
+        "  3 definition in Mediator: class Options {",
+        "  9 read: return Options;",
+    ]

@@ -48,7 +48,7 @@ HEAD = """\
 
 An answer to a model fits a budget, and ends with what it leaves out and how to get it: a cursor, a
 name, or a larger budget. A budget that is asked for is filled; by default, an outline's names may
-fill 6,000 bytes and its signatures 1,500, the lines of references are shown where they all fit 400
+fill 6,000 bytes and its signatures 1,500, the lines of references are shown where they all fit 225
 bytes, and long comments are left to a cursor. The tables have, for random files and definitions of
 five packages:
 

@@ -143,7 +143,7 @@ class Quotes:
         for first, title, _ in tests:
             self._line(path, int(first), f"…{title}…", rest)
         rest = "; ".join(uses for _, _, uses in tests) or rest
-        for numbers, scope in _USES.findall(rest.removeprefix(" (test)").removeprefix(": ")):
+        for numbers, scope in _USES.findall(rest.removeprefix(": ")):
             for number in map(int, re.findall(r"\d+", numbers)):
                 self.checked += 1
                 holder = re.sub(r"\[\d+\]$", "", scope.strip()).rpartition(".")[2]

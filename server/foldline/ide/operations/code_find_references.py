@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 from itertools import chain, groupby
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from foldline.backends import formatting
 from foldline.backends.base.waiting import coroutine_of
+from foldline.backends.errors import BackendError
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import REFERENCES_BUDGET
 from foldline.backends.formatting.text import plural, sentences
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from foldline.backends import SmartFileAccess
     from foldline.backends.formatting.parts import Code, Line
-    from foldline.backends.models import Reference, References
+    from foldline.backends.models import Reference, References, SymbolInfo
 
 _MARKDOWN = (".md", ".mdc", ".markdown")
 _LIBRARY = "foldline"
@@ -107,8 +109,11 @@ async def _in_tests(access: SmartFileAccess, found: References) -> References:
     every = [use for use in found if use.tier != "another"]
     uses: list[Reference] = []
     for path, group in groupby(every, key=lambda use: use.path):
-        outline = await run_query(access.get_outline, path)
-        symbols = [one.symbol for one in flatten(outline.symbols) if one.symbol.kind in BODIES]
+        symbols: list[SymbolInfo] = []
+        # It may be gone, or too large to parse.
+        with suppress(BackendError):
+            outline = await run_query(access.get_outline, path)
+            symbols += [one.symbol for one in flatten(outline.symbols) if one.symbol.kind in BODIES]
         for use in group:
             around = [one for one in symbols if one.line <= use.line <= one.line_end]
             one = max(around, key=is_test, default=None)
