@@ -414,6 +414,7 @@ class _Vanishing(ASTFileAnalysisBackend):
         source: str | None = None,
         since: float | None = None,
         most: int | None = None,
+        labelled: set[str] | None = None,
     ) -> References:
         found = await coroutine_of(super().find_references)(symbol_name, scope)
         self._file.unlink(missing_ok=True)
