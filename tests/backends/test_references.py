@@ -419,6 +419,11 @@ def test_text_that_is_too_large_is_said_not_to_have_been_read(tmp_path: Path) ->
     access.close()
 
 
+def test_a_pattern_of_ignored_files_is_no_use() -> None:
+    found = access_to({"a.py": "def run(): ...\n", ".gitignore": "run\n"}).find_references("run")
+    assert (found.text, found.counted) == ((), "")
+
+
 def test_a_string_that_is_the_name_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(
         "__all__ = ['run', 'go']\ndef run(): ...\ndef go(): ...\n# 'run' 'x'\nf('run')\n"
@@ -427,6 +432,31 @@ def test_a_string_that_is_the_name_is_told(tmp_path: Path) -> None:
         said = "(not in strings, such as a.py:5)"
         assert shown(access, "run")[-1].startswith(said)
         assert not any("strings" in line for line in shown(access, "go"))
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name", "line"),
+    [
+        ("a.php", "<?php\nclass A { function b() {} }\n/** @covers A::b */\nf('x');\n", "A.b", 3),
+        ("a.php", "<?php\nclass A {}\n$a = 1; // $A isn't it\n/** @param A $a */\n", "A", 4),
+        ("a.cs", 'class Foo {}\n/// <see cref="Foo"/>\nclass B {}\n', "Foo", 2),
+        ("a.ts", "class Foo {}\n/** @type {Foo} */\nlet b = null;\n", "Foo", 2),
+        ("a.py", 'class Foo: ...\ndef f():\n    """See.\n\n    :class:`Foo`.\n    """\n', "Foo", 5),
+        ("a.py", "def handle(): ...\n# we handle it\nx = 'a.handle'\n# or A.handle\n", "handle", 4),
+        ("a.py", "class Foo: ...\nFoo() # the Foo\nx = 'of Foo'\n", "Foo", None),
+        ("a.py", 'class Foo: ...\nx = """\nof Foo\n"""\n', "Foo", None),
+    ],
+)
+def test_a_comment_that_names_it_is_told(path: str, text: str, name: str, line: int | None) -> None:
+    reason = access_to({path: text}).find_references(name).reason
+    said = f"not in comments, such as {path}:{line}"
+    assert (said in reason) if line else ("comments" not in reason)
+
+
+def test_a_comment_is_told_after_a_string() -> None:
+    files = {"a.py": "def run(): ...\nf('run')\n", "b.py": "def g(): # as run() does\n    run()\n"}
+    said = "not in strings, such as a.py:2, nor comments, such as b.py:1"
+    assert access_to(files).find_references("run").reason == said
 
 
 @pytest.mark.parametrize(
