@@ -205,7 +205,7 @@ def test_asked_for_tests_uses_have_the_titles_and_lines_of_those(
         "possible, 2 in other languages or minified:",
         "lib.rs: 3 adds (4)",
         "sums.test.ts: 2 adds (3)",
-        "(4 more uses in no test)",
+        "(4 more in no test)",
     ]
 
 

@@ -14,7 +14,7 @@ from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import BackendError
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import REFERENCES_BUDGET
-from foldline.backends.formatting.text import plural, sentences
+from foldline.backends.formatting.text import sentences
 from foldline.ide.operations import code_call_hierarchy, code_definition, code_implementations
 from foldline.ide.operations.arguments import Budget, ListPage, PositionArguments, Seconds
 from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, run_query
@@ -121,7 +121,7 @@ async def _in_tests(access: SmartFileAccess, found: References) -> References:
                 uses.append(replace(use, enclosing=one.name, begins=one.name_line or one.line))
     sure, others = sum(use.tier == "confirmed" for use in uses), len(every) - len(uses)
     possible = len(uses) - sure if found.confirmed or found.possible else 0
-    reason = sentences(found.reason, f"{others} more {plural('use', others)} in no test")
+    reason = sentences(found.reason, f"{others} more in no test")
     found = replace(found, references=tuple(uses), reason=reason, text=(), counted="")
     files = len({use.path for use in uses})
     return replace(found, total=len(uses), files=files, confirmed=sure, possible=possible)
