@@ -50,6 +50,16 @@ _MEMBERS = re.compile(
     r"|conditional_access_expression|member_binding_expression"
     r"|(?P<typed>generic_(?:function|name|type)|template_(?:function|method|type)|user_type)"
 )
+# With what is around them, separated by a blank.
+_BASES = re.compile(
+    r"(?:base_clause|class_interface_clause|base_list|(?:extends|implements|extends_type)_clause"
+    r"|class_heritage|superclass|super_interfaces|extends_interfaces|delegation_specifier"
+    r"|inheritance_specifier|base_class_clause) .*|argument_list class_definition"
+    r"|type_list (?:super_|extends_)interfaces|trait_bounds trait_item"
+)
+_OF_BASES = frozenset(
+    {"subscript", "constructor_invocation", "explicit_delegation", "primary_constructor_base_type"}
+)
 _ASSIGNMENTS = re.compile(
     r"(?:augmented_|operator_|variable_)?assignment(?:_expression|_statement)?|named_expression"
     r"|compound_assignment_expr|update_expression|short_var_declaration|(?:inc|dec)_statement"
@@ -471,7 +481,8 @@ def _kind(data: bytes, nodes: list[Node]) -> ReferenceKind:
         return ReferenceKind.CALL
     if _is_written(target, parent, around):
         return ReferenceKind.WRITE
-    return ReferenceKind.ATTRIBUTE if is_member else ReferenceKind.READ
+    otherwise = ReferenceKind.ATTRIBUTE if is_member else ReferenceKind.READ
+    return ReferenceKind.BASE if _is_base(target, parent, around) else otherwise
 
 
 def _is_imported(data: bytes, around: list[Node], node: Node) -> bool:
@@ -490,6 +501,14 @@ def _is_imported(data: bytes, around: list[Node], node: Node) -> bool:
         if kind.endswith(("_statement", "_definition", "block")):
             return False
     return False
+
+
+def _is_base(target: Node, parent: Node, around: list[Node]) -> bool:
+    if around and parent.type in _OF_BASES and parent.named_child(0) == target:
+        parent, around = around[-1], around[:-1]
+    is_of_trait = parent.type == "impl_item" and is_in(target, parent, ["trait"])
+    outer = around[-1].type if around else ""
+    return is_of_trait or _BASES.fullmatch(f"{parent.type} {outer}") is not None
 
 
 def _is_written(target: Node, parent: Node, around: list[Node]) -> bool:
