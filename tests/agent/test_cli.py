@@ -101,7 +101,10 @@ FILES = {"platformdirs", "regex", "typing_extensions"}
 PARSERS = {"tree_sitter", "tree_sitter_python"}
 IMPORTS = {
     "tree": (FILES, 87),
-    "outline review.py": (FILES | PARSERS, 122),
+    "lines review.py 1-9": (set(), 91),
+    "read review.py": (set(), 100),
+    "outline review.py": (FILES | PARSERS, 112),
+    "symbol review.py Reviewer": (FILES | PARSERS, 120),
     # With the plugins, as files here name it.
     "refs --seconds 0 Review": (FILES | PARSERS | {"tree_sitter_markdown"}, 213),
     "search review": (FILES | PARSERS, 125),
@@ -167,6 +170,10 @@ UNUSED = {
         "foldline.backends.search.grep",
         "foldline.backends.models.hits",
         "multiprocessing",
+    },
+    ("symbol", "auth/service.py", "AuthService"): {
+        "foldline.backends.references.references",
+        "foldline.backends.search.grep",
     },
     ("lines", "auth/errors.py", "1-2"): {*PARSING, "foldline.backends.search.grep"},
 }

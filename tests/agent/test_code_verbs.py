@@ -58,10 +58,10 @@ def test_symbol_shows_one_definition(capsys: pytest.CaptureFixture[str]) -> None
 def test_refs_name_kind_and_place(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["refs", "Cart", "--seconds", "0"]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "2 references in 1 file",
+        "2 by name in 1 file",
         "shop.py",
         "  1 definition: class Cart:",
-        "  8 read in checkout: def checkout(cart: Cart) -> int:",
+        "  8 read: def checkout(cart: Cart) -> int:",
     ]
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import mcp_types as types
@@ -13,7 +14,7 @@ import pytest
 from foldline.agent.folder_operations import call_operation
 from foldline.agent.folders import Folders, NoFolderError
 from foldline.agent.folders import open_folders as folders_of
-from foldline.agent.mcp.calls import Tools
+from foldline.agent.mcp.calls import ONCE, Tools, shortened
 from foldline.agent.tools import code_tools
 from foldline.backends.errors import (
     AmbiguousSymbolError,
@@ -28,6 +29,7 @@ from foldline.backends.errors import (
 from foldline.backends.formatting.budget import OUTLINE_BUDGET, REFERENCES_BUDGET, SYMBOL_BUDGET
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations import OPERATIONS
+from foldline.ide.operations.reading import taken
 from foldline.ide.workspace import AccessOptions, Workspace
 from foldline.prompts import ToolContext
 
@@ -128,8 +130,112 @@ def test_an_outline_may_be_asked_for_by_the_name_of_a_class(
         with pytest.raises(MissingPathError):
             ask(folders, "get_file_outline", {"path": missing})
     (workspace / "more.py").write_text("class Adder:\n    def other(self): ...\n")
+    both = ask(folders, "get_file_outline", {"path": "Adder"}).splitlines()
+    assert {"more.py", "  2 def other(self)", "pkg/sums.py  # Adds."} < set(both)
+    long = "".join(f"    def other_{n}(self, number: int): ...\n" for n in range(400))
+    (workspace / "more.py").write_text(f"class Adder:\n{long}")
     with pytest.raises(AmbiguousSymbolError, match=r"more\.py:1 Adder"):
         ask(folders, "get_file_outline", {"path": "Adder"})
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "meant", "note"),
+    [
+        (
+            "read_lines",
+            {"file": "a", "lines": "9-20"},
+            {"path": "a", "start": 9, "end": 20},
+            "file",
+        ),
+        ("read_lines", {"path": "a", "start": 20, "end": "9"}, {"start": 9, "end": 20}, ""),
+        ("read_lines", {"path": "a:9-20"}, {"path": "a", "start": 9, "end": 20}, ""),
+        ("read_lines", {"path": "a", "start": "0", "budget": 9}, {"budget": 100}, "budget 9 taken"),
+        ("grep_in_files", {"query": "x", "path": "a"}, {"pattern": "x", "glob": "a"}, "as glob"),
+        ("search_for_files", {"query": "x", "budget": 10**9}, {"budget": 100_000}, "as 100000"),
+        ("find_references", {"name": "x", "relation": "callers"}, {"relation": "calls"}, ""),
+        # It may mean two things, or the right one is there, too.
+        ("find_references", {"name": "x", "path": "a"}, {"path": "a"}, ""),
+        ("read_symbol", {"name": "x", "symbol": "y"}, {"name": "x", "symbol": "y"}, ""),
+    ],
+)
+def test_an_argument_that_can_only_mean_one_thing_is_taken(
+    tool: str, given: dict[str, object], meant: dict[str, object], note: str
+) -> None:
+    values, notes = taken(TOOLS.find(tool).arguments, given)
+    assert meant.items() <= values.items()
+    assert note in notes
+    assert bool(note) == bool(notes)
+
+
+def test_an_answer_says_what_was_taken_and_a_scope_limits_any_relation(
+    open_folders: Open, workspace: Path
+) -> None:
+    (workspace / "more.py").write_text("from pkg.sums import add\n\ndef other():\n    add(1, 2)\n")
+    folders = open_folders(workspace)
+    lines = ask(folders, "read_lines", {"file": "pkg/sums.py", "lines": "9-10"})
+    assert lines.splitlines()[-2:] == [
+        "    def again(self) -> int:", "(file taken as path; lines taken as start)"
+    ]  # fmt: skip
+    asked = {"name": "add", "relation": "callers"}
+    assert "other" in ask(folders, "find_references", asked)
+    within = ask(folders, "find_references", {**asked, "scope": "pkg"})
+    assert "Adder.again" in within
+    assert "other" not in within
+
+
+def test_asked_for_tests_uses_have_the_titles_and_lines_of_those(
+    open_folders: Open, workspace: Path
+) -> None:
+    (workspace / "tests").mkdir()
+    (workspace / "tests" / "test_sums.py").write_text(
+        "from pkg.sums import add\n\ndef helper():\n    add(0, 0)\n\n"
+        "@slow\ndef test_add():\n    assert add(1, 2) == add(2, 1)\n"
+        "    def inner():\n        add(3, 3)\n"
+    )
+    (workspace / "sums.test.ts").write_text(
+        "describe('sums', () => {\n  it('adds', () => {\n    add(1, 2)\n  })\n})\n"
+    )
+    (workspace / "lib.rs").write_text(
+        "fn run() { add(1, 2); }\n#[tokio::test]\nasync fn adds() {\n    add(1, 2);\n}\n"
+    )
+    found = ask(open_folders(workspace), "find_references", {"name": "add", "relation": "tests"})
+    assert found.splitlines() == [
+        "6 by name in 3 files",
+        "tests/test_sums.py: 3 helper (4); 7 test_add (8, 10)",
+        "possible, 2 in other languages or minified:",
+        "lib.rs: 3 adds (4)",
+        "sums.test.ts: 2 adds (3)",
+        "(4 more in no test)",
+    ]
+
+
+def test_what_is_the_same_for_each_answer_is_told_once_a_session(
+    open_folders: Open, workspace: Path
+) -> None:
+    (workspace / "use.py").write_text("from pkg.sums import add\n" + "add(1, 2)\n" * 40)
+    folders = open_folders(workspace)
+    tools = Tools(once=True)
+
+    def answers(tool: str, **arguments: object) -> list[str]:
+        called = tools.call(tools.find(tool), folders, arguments)
+        return asyncio.run(called).content[0].text.split("\n")  # type: ignore[union-attr]
+
+    first, second = (answers("find_references", name="add") for _ in range(2))
+    assert first[-1].endswith("shows the code)")
+    assert second == first[:-1]
+    trust = {"a": "(partial: rust-analyzer needs trust)", "b": "(brief; budget 99 shows all)"}
+    told: set[str] = set()
+    for after in (trust, {"a": "(partial)", "b": "(brief)"}):
+        assert {key: _told(told, f"x\n{text}") for key, text in trust.items()} == {
+            key: f"x\n{text}" for key, text in after.items()
+        }
+    assert _told(told, "2 by name in 1 file\n(partial: rust-analyzer needs trust)").count("\n") == 0
+    kept = "x\n(partial: indexing; rust-analyzer needs trust)"
+    assert [_told(told, kept) for _ in range(2)] == [kept, kept]
+
+
+def _told(told: set[str], text: str) -> str:
+    return ONCE.sub(partial(shortened, told), text)
 
 
 @pytest.mark.real
@@ -366,15 +472,14 @@ def test_a_range_beyond_the_file_and_an_empty_file_say_so(
     [
         (
             "read_file",
-            {"file": "a"},
-            "file: unknown argument; there are path, budget, cursor; path: ",
+            {"filing": "a"},
+            "filing: unknown argument; there are path, budget, cursor; path: ",
         ),
         (
             "read_file",
             {"path": "a", "cursr": "b"},
             "cursr: unknown argument; did you mean 'cursor'",
         ),
-        ("read_file", {"path": "a", "budget": 5}, "budget: must be from 100 to 100000, not 5"),
         (
             "read_lines",
             {"path": "a", "start": "x", "end": 2},

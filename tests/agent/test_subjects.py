@@ -58,7 +58,7 @@ def first_lines(*words: str) -> list[str]:
         ("definition", ["shop.py:9 checkout: 1 definition", "shop.py"]),
         ("hover", ["shop.py:9 checkout", "shop.py:9-10 def checkout(cart: Cart) -> int"]),
         ("calls", ["shop.py:9 checkout", f"({NOBODY})"]),
-        ("refs", ["1 reference in 1 file", "shop.py"]),
+        ("refs", ["1 by name in 1 file", "shop.py"]),
         ("symbol", ["shop.py:9-10 checkout", "def checkout(cart: Cart) -> int:"]),
     ],
 )

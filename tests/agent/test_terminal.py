@@ -155,7 +155,7 @@ STYLED = [
     (("grep", "RETURN|cart", "--ignore-case"), "\x1b[1;31mreturn\x1b[0m 1.0"),
     (("lines", "shop.py", "4-5"), "\x1b[2m5  \x1b[0m        \x1b[35mreturn\x1b[0m"),
     (("read", "shop.py"), "\x1b[2m1  \x1b[0m\x1b[35mclass\x1b[0m"),
-    (("refs", "Cart", "--seconds", "0"), "\x1b[1m1 reference in 1 file"),
+    (("refs", "Cart", "--seconds", "0"), "\x1b[1m1 by name in 1 file"),
     (("refs", "Cart", "--seconds", "0"), "\x1b[36m definition\x1b[0m"),
     (("symbol", "Cart.total", "--seconds", "0"), "\x1b[1m Cart.total\x1b[0m"),
     (("symbol", "Cart.total", "--seconds", "0"), "\x1b[35mdef\x1b[0m \x1b[1mtotal\x1b[0m"),

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from foldline.backends import MemoryFileBackend, SmartFileAccess
+from foldline.backends.models import ReferenceKind
 from foldline.backends.references.bases import types_in_source
 from foldline.backends.references.references import references_in_source
 
@@ -204,6 +205,19 @@ def test_the_bases_of_any_source_are_those_of_its_forms(language: str, count: in
             for base in one.bases
         }
         assert found == expected, text
+
+
+@pytest.mark.parametrize("language", FORMS)
+def test_a_use_as_a_base_is_told_and_no_other_is(language: str) -> None:
+    told = set()
+    for form in FORMS[language][1]:
+        text = "<?php\n" * (language == "php") + form.format(n="Kid", b="Up", o="Top", x="No", i=1)
+        for name in ("Up", "Top", "No"):
+            uses = references_in_source("a", language, text.encode(), name)
+            told |= {name for use in uses if use.kind == ReferenceKind.BASE}
+    # What Go embeds is a field, and `use` of Elixir and `include` of Ruby are calls.
+    some: dict[str, set[str]] = {"ruby": {"Up"}, "javascript": {"Up"}, "go": set(), "elixir": set()}
+    assert told == some.get(language, {"Up", "Top"})
 
 
 @pytest.mark.parametrize("language", FORMS)

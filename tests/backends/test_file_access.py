@@ -135,7 +135,7 @@ def test_references_are_code_and_neither_strings_nor_comments(access: SmartFileA
         ("app/caller.py", 1, "import"),
         ("app/caller.py", 4, "call"),
     ]
-    assert format_references(found).startswith("5 references in 2 files\nshop.py\n")
+    assert format_references(found).startswith("5 by name in 2 files\nshop.py\n")
 
 
 def test_an_open_buffer_wins_over_the_disk(access: SmartFileAccess) -> None:
@@ -263,3 +263,18 @@ def test_what_is_no_file_of_a_workspace_is_not_to_be_listed_there() -> None:
     with pytest.raises(MissingPathError) as caught:
         SmartFileAccess.for_workspace("/nonexistent")
     assert str(caught.value) == "/nonexistent: no such file or folder"
+
+
+def test_no_server_is_loaded_once_the_access_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def loaded(*_: object, **__: object) -> None:
+        raise AssertionError("servers are loaded")
+
+    monkeypatch.setattr("foldline.backends.lsp.LSPBackend", loaded)
+    (tmp_path / "shop.py").write_text(SHOP)
+    access = SmartFileAccess.for_workspace(tmp_path, language_servers=True)
+    assert access.read_symbol("shop.py", "Cart.add").kind == "method"
+    access.close()
+    assert access.find_references("Cart").coverage == "complete"
+    assert access.server_status() == ()

@@ -219,7 +219,7 @@ def test_the_first_page_has_three_lines_of_a_file_until_every_file_is_seen() -> 
         "b.py",
         *(f"  {n}: match b.py {n - 1}" for n in range(1, 4)),
         "  … 37 more in this file",
-        "… more: cursor grep@10",
+        "… cursor grep@10",
     ]
 
 
@@ -231,16 +231,16 @@ def test_lines_of_the_same_text_are_one_line() -> None:
         "7 lines in 6 files",
         "0.py",
         "  1: import match",
-        "    same line: 3; 1.py:1; 2.py:1; 3.py:1; 4.py:1; 5.py:1",
+        "    also 3; 1.py:1; 2.py:1; 3.py:1; 4.py:1; 5.py:1",
     ]
     texts |= dict.fromkeys((f"{n}.py" for n in range(6, 60)), "import match\n")
     page, *others = pages(MemoryFileBackend(texts), "match", 150)
     assert format_grep(page).splitlines()[3:] == [
-        "    same line: 3; 1.py:1; 10.py:1; 11.py:1; 12.py:1; 13.py:1; 54 more",
-        "… more: cursor grep@7",
+        "    also 3; 1.py:1; 10.py:1; 11.py:1; 12.py:1; 13.py:1; 14.py:1; 53 more",
+        "… cursor grep@8",
     ]  # fmt: skip
-    assert sum(map(len, others)) == 54
-    assert "  1: import match\n    same line: " in format_grep(others[0])
+    assert sum(map(len, others)) == 53
+    assert "  1: import match\n    also " in format_grep(others[0])
 
 
 def test_files_and_counts_are_shown_in_pages() -> None:
@@ -482,6 +482,10 @@ NESTED = {
         "function total() {\n  if (full) {\n    pay()\n  } else {\n    log()\n"
         "    throw new EmptyError()\n  }\n}\n"
     ),
+    "Cart.cs": (
+        "class Cart\n{\n    void Total()\n    {\n        try\n        {\n            Log();\n"
+        "            throw new EmptyError();\n        }\n    }\n}\n"
+    ),
     "tests/test_cart.py": "def test_empty():\n    raises(EmptyError)\n",
 }
 
@@ -502,6 +506,13 @@ def test_few_lines_are_shown_with_those_that_they_are_nested_in() -> None:
         "  4-   } else {",
         "  6:     throw new EmptyError()",
     ]
+    shown = format_grep(access.grep("EmptyError", "Cart.cs", budget=GREP_BUDGET))
+    assert shown.splitlines()[2:] == [
+        "  1- class Cart",
+        "  3-     void Total()",
+        "  5-         try",
+        "  8:             throw new EmptyError();",
+    ]
 
 
 def test_several_lines_lines_of_tests_and_those_of_a_budget_stand_alone() -> None:
@@ -512,4 +523,25 @@ def test_several_lines_lines_of_tests_and_those_of_a_budget_stand_alone() -> Non
         access.grep("EmptyError", "cart.py", budget=2_500),
         access.grep("EmptyError", "cart.py"),
     ):
-        assert not any(match.above for match in found)
+        assert not any(match.around for match in found)
+
+
+def test_some_lines_are_shown_with_what_they_begin_and_what_is_done_else() -> None:
+    text = (
+        "def pay(strict):\n    if strict:\n        # Not later.\n        raise Late\n"
+        "    return None\n\nadd(\n    '--strict',\n    help='no delay',\n    dest='x',\n)\n"
+        "# strict: all\n    x = 1\n"
+    )
+    access = SmartFileAccess(MemoryFileBackend({"pay.py": text}))
+    assert format_grep(access.grep("strict", budget=GREP_BUDGET)).splitlines()[2:] == [
+        "  1: def pay(strict):",
+        "  2:     if strict:",
+        "  3-         # Not later.",
+        "  4-         raise Late",
+        "  5-     return None",
+        "  8:     '--strict',",
+        "  9-     help='no delay',",
+        "  12: # strict: all",
+    ]
+    many = SmartFileAccess(MemoryFileBackend({"pay.py": 3 * text}))
+    assert "raise Late" not in format_grep(many.grep("strict", budget=GREP_BUDGET))

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -282,6 +283,20 @@ def test_a_git_checkout_is_never_answered_stale(root: Path) -> None:
     assert access.find_references("first").total == 0
     assert access.find_references("second").total == 1
     access.close()
+
+
+def test_the_next_process_counts_what_an_earlier_one_indexed(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builder, "is_racy", lambda *_: False)
+    with closing(WorkspaceIndex(LocalFileBackend(root))) as index:
+        index.refresh()
+    for name in ("c", "d"):
+        (root / "src" / f"{name}.py").write_text("first()\n")
+    for name in ("_DUE_SECONDS", "_LEAST_SECONDS", "_WORDS_SECONDS"):
+        monkeypatch.setattr(reading, name, -1.0)
+    with half_indexed(root) as access:
+        assert access.find_references("first").coverage == "partial: indexing (3 of 4 files)"
 
 
 def test_an_open_buffer_wins_over_what_is_indexed(root: Path) -> None:

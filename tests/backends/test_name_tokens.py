@@ -9,6 +9,7 @@ import dis
 import random
 import re
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from foldline.backends.references.references import (
     LOCAL,
     can_have_references,
     references_in_source,
+    tokens_in_source,
 )
 from foldline.backends.text import format_references
 
@@ -95,6 +97,39 @@ def test_no_name_of_a_random_file_is_missing(seed: int) -> None:
     files += sorted(Path(pytest.__file__).parents[1].glob("jinja2/*.py"))
     for path in chosen.sample(files, 8):
         assert missing(path.name, path.read_bytes(), 20, chosen) == []
+
+
+TRAPS = """from a import name
+x = 'a name' u'{name}' "it's name"  # name
+x = rf'{x!r}'; name.name(name=name)
+"""
+BOUND = (
+    "name = 1", "x = name = 1", "name: int", "x, name = 1, 2", "for name in x: pass",
+    "from a import name as x", "from a import (\n    name \\\n    as x\n)", "type X = name",
+    "async def name(): pass", "class  name: pass", "__all__ = ['name']", "print 'name'; name",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tokens_are_the_uses_of_a_tree_or_a_parse_is_needed(seed: int) -> None:
+    chosen = random.Random(seed)
+    files = chosen.sample(sorted(standard_library().glob("*.py")), 40)
+    sources = [path.read_bytes() for path in files]
+    drawn = [(chosen.choice(re.findall(rb"\w{3,}", data) or [b""]), data) for data in sources]
+    drawn += [(b"name", text.encode()) for text in (TRAPS, TRAPS.replace("u'", "f'"), *BOUND)]
+    counted = 0
+    for word, data in drawn:
+        name = word.decode("utf-8", "replace")
+        uses = references_in_source("a.py", "python", data, name)
+        tokens = tokens_in_source("a.py", "python", data, name)
+        if tokens is not None:
+            counted += 1
+            assert [replace(use, kind="", enclosing="", tier="possible") for use in uses] == [
+                replace(use, kind="") for use in tokens
+            ]
+            assert not any(use.kind in {"definition", "export"} for use in uses)
+            assert all(use.kind == "import" for use in tokens if use.kind)
+    assert counted > 10
 
 
 @pytest.mark.slow

@@ -395,7 +395,7 @@ def test_calls_of_another_are_left_out_and_texts_of_a_shell_are_told(
     (root / "a.sh").write_text(text, encoding="utf-8")
     found = access.call_hierarchy("a.sh", 1, "go", seconds=0)
     assert [one.lines for one in found.incoming] == [(6,)]
-    assert found.reason.endswith("; strings aren't among these, such as a.sh:4")
+    assert found.reason.endswith("; not in strings, such as a.sh:4")
 
 
 class _Vanishing(ASTFileAnalysisBackend):
@@ -414,6 +414,7 @@ class _Vanishing(ASTFileAnalysisBackend):
         source: str | None = None,
         since: float | None = None,
         most: int | None = None,
+        labelled: set[str] | None = None,
     ) -> References:
         found = await coroutine_of(super().find_references)(symbol_name, scope)
         self._file.unlink(missing_ok=True)

@@ -14,9 +14,10 @@ from foldline.backends.formatting.budget import (
     OUTLINE_BUDGET,
     OUTLINE_DETAILS,
 )
-from foldline.backends.formatting.outline_text import brief_signature
+from foldline.backends.formatting.outline_text import brief_signature, class_parts
 from foldline.backends.models import FileOutline
 from foldline.backends.outlines.symbols import flatten, is_local
+from foldline.backends.ranking import with_matches
 from foldline.backends.text import format_outline
 
 from .corpora import django, standard_library
@@ -76,16 +77,34 @@ def text_at(budget: int, source: str = SHOP, query: str | None = None) -> str:
     return format_outline(outline_of("shop.py", source, query), budget)
 
 
-@given(st.integers(0, 1 << 30), st.integers(1, 12_000), st.sampled_from(["", "a budget of lines"]))
-def test_an_outline_of_a_real_file_never_exceeds_its_budget(
+@given(
+    st.integers(0, 1 << 30),
+    st.one_of(st.just(OUTLINE_BUDGET), st.integers(1, 12_000)),
+    st.sampled_from(["", "a budget of lines", "its own names"]),
+)
+def test_an_outline_of_a_real_file_keeps_its_budget_and_with_a_query_its_names(
     seed: int, budget: int, query: str
 ) -> None:
-    path = random.Random(seed).choice(real_files())
-    outline = outline_of(path.name, path.read_text("utf-8", "replace"), query)
-    text = format_outline(outline, budget)
+    chosen = random.Random(seed)
+    path = chosen.choice(real_files())
+    source = path.read_text("utf-8", "replace")
+    plain = outline_of(path.name, source)
+    every = list(flatten(plain.symbols))
+    if query == "its own names" and every:
+        query = " ".join(one.symbol.name for one in chosen.choices(every, k=3))
+    asked = with_matches(plain, source.splitlines(), query) if query else plain
+    text = format_outline(asked, budget)
     assert size(text) <= budget
-    if budget >= 400 and text != format_outline(outline):
-        assert re.search(r"left out: |match less: |words of the question", text.split("\n")[-1])
+    last = text.split("\n")[-1]
+    if budget >= 400 and not query and text != format_outline(plain):
+        assert re.search(r"left out: |brief; ", last)
+    said = text if budget != OUTLINE_BUDGET else format_outline(plain, budget)
+    hidden = re.search(r"\(left out: [^;\n]*names|… cut", said)
+    if budget >= 400 and query and not hidden and not class_parts(asked):
+        words = set(re.findall(r"\w+", text))
+        for one in every:
+            if plain.line_count <= 150 or not is_local(one):
+                assert words.issuperset(re.findall(r"\w+", one.symbol.name[:99])), one.symbol.name
 
 
 NAMES = st.from_regex(r"_{0,2}[a-z]{1,12}", fullmatch=True)
@@ -205,7 +224,7 @@ def test_the_name_of_a_class_as_a_question_is_answered_with_the_class() -> None:
         "  13-15 def total(self, rate: float = 1.0) -> int  # The sum of all prices.",
         "  17-19 def _rows(self, page: int) -> list[str]  # The rows of one page.",
         "  21-22 def _page(self, size: int) -> list[str]",
-        "(92 more in this file)",
+        "(92 more in file)",
     ]
 
 
@@ -213,11 +232,33 @@ def test_a_question_is_answered_with_what_matches_it() -> None:
     text = text_at(OUTLINE_BUDGET, query="the sum of prices is wrong at a rate")
     assert text.split("\n")[1:] == [
         "8-22 class Cart",
-        "  13-15 def total(self, rate)",
-        "(5 more match less: ask without a query)",
+        "  13-15 def total(rate)",
+        "  limit _rows _page",
+        "pay Empty",
     ]
     outline = outline_of("shop.py", SHOP, "the sum of prices is wrong at a rate")
     assert outline.matches[0] == "Cart.total"
+
+
+def test_the_best_eight_have_signatures_but_for_those_far_behind_the_best() -> None:
+    source = "".join(f"def {name}_rate(price, total): return {name}\n" for name in "abcdefghijkl")
+    text = text_at(OUTLINE_BUDGET, source, "rate")
+    assert [line.partition(" ")[0] for line in text.split("\n")[1:9]] == list("12345678")
+    assert text.endswith("\ni_rate j_rate k_rate l_rate")
+    source = "def rate(price): ...\ndef other(price, total):\n    return price * rate(total)\n"
+    assert text_at(OUTLINE_BUDGET, source, "rate").split("\n")[1:] == [
+        "1 def rate(price)",
+        "other",
+    ]
+
+
+def test_names_of_a_file_too_large_for_them_come_after_what_matches() -> None:
+    source = "".join(f"def function_{n}(argument: int): ...\n" for n in range(600))
+    text = text_at(OUTLINE_BUDGET, source, "function_599 fails")
+    assert text.split("\n")[1] == "600 def function_599(argument)"
+    enough = int(re.findall(r"\(left out: some names; budget (\d+) shows all\)", text)[0])
+    assert "left out" in text_at(enough - 1, source, "function_599 fails")
+    assert "left out" not in text_at(enough, source, "function_599 fails")
 
 
 def test_a_body_matches_too() -> None:
@@ -248,7 +289,7 @@ def test_a_large_budget_is_for_details_too() -> None:
         (
             "f",
             "def f(self, a: dict[str, int] = {}, *args: int, **kw) -> None",
-            "def f(self, a, *args, **kw)",
+            "def f(a, *args, **kw)",
         ),
         (
             "f",
@@ -258,7 +299,7 @@ def test_a_large_budget_is_for_details_too() -> None:
         ("pipe", "pipe<A, B>(op1: Op<A, B>): B", "pipe(op1)"),
         ("T.run", "func (t *T) run(w io.Writer) error", "func (t *T) run(w io.Writer)"),
         ("LIMIT", "LIMIT: Final = 3", "LIMIT"),
-        ("A", "class A(B, metaclass=C)", "class A(B, metaclass)"),
+        ("A", "class A(B, metaclass=C)", "class A(B, metaclass=C)"),
         ("x", "something else", "something else"),
         ("f", "def f(a: int", "def f(a)"),
     ],

@@ -268,6 +268,22 @@ def test_a_place_names_the_files_whose_paths_end_with_it(
     assert [paths[number] for number in PathFacts(paths).find(place, whole=whole)] == found
 
 
+def test_what_is_known_of_paths_does_not_grow_with_how_deep_they_are() -> None:
+    def kept(depth: int) -> int:
+        folder = "".join(f"level{level}/" for level in range(depth))
+        paths = tuple(f"{folder}name{number}.py" for number in range(1000))
+        tracemalloc.start()
+        facts = PathFacts(paths)
+        assert facts.with_part("level0") == {*range(1000)}
+        assert facts.with_part("name7") == {7}
+        size = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        return size
+
+    kept(1)
+    assert kept(100) < 1.5 * kept(1)
+
+
 def test_minor_files_are_tests_documentation_vendored_and_generated_ones() -> None:
     minor = ["tests/a.py", "pkg/test_a.py", "docs/x.py", "a/_vendor/b.py", "a.min.js", "x_pb2.py"]
     major = ["django/test/client.py", "db/migrations/a.py", "latest/contest.py", "src/distance.ts"]

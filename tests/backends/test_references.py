@@ -23,7 +23,7 @@ from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.formatting.budget import REFERENCES_BUDGET, REFERENCES_DETAILS, DefaultBudget
 from foldline.backends.formatting.reference_text import page_references
-from foldline.backends.models import References
+from foldline.backends.models import ReferenceKind, References
 from foldline.backends.outlines.parsing import Parsed, Parsing, Refused
 from foldline.backends.references import references_cache, two_tier_references
 from foldline.backends.text import format_references
@@ -419,14 +419,44 @@ def test_text_that_is_too_large_is_said_not_to_have_been_read(tmp_path: Path) ->
     access.close()
 
 
+def test_a_pattern_of_ignored_files_is_no_use() -> None:
+    found = access_to({"a.py": "def run(): ...\n", ".gitignore": "run\n"}).find_references("run")
+    assert (found.text, found.counted) == ((), "")
+
+
 def test_a_string_that_is_the_name_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(
         "__all__ = ['run', 'go']\ndef run(): ...\ndef go(): ...\n# 'run' 'x'\nf('run')\n"
     )
     with closing(SmartFileAccess.for_workspace(tmp_path)) as access:
-        said = "(strings aren't among these, such as a.py:5)"
+        said = "(not in strings, such as a.py:5)"
         assert shown(access, "run")[-1].startswith(said)
         assert not any("strings" in line for line in shown(access, "go"))
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name", "line"),
+    [
+        ("a.php", "<?php\nclass A { function b() {} }\n/** @covers A::b */\nf('x');\n", "A.b", 3),
+        ("a.php", "<?php\nclass A {}\n$a = 1; // $A isn't it\n/** @param A $a */\n", "A", 4),
+        ("a.cs", 'class Foo {}\n/// <see cref="Foo"/>\nclass B {}\n', "Foo", 2),
+        ("a.ts", "class Foo {}\n/** @type {Foo} */\nlet b = null;\n", "Foo", 2),
+        ("a.py", 'class Foo: ...\ndef f():\n    """See.\n\n    :class:`Foo`.\n    """\n', "Foo", 5),
+        ("a.py", "def handle(): ...\n# we handle it\nx = 'a.handle'\n# or A.handle\n", "handle", 4),
+        ("a.py", "class Foo: ...\nFoo() # the Foo\nx = 'of Foo'\n", "Foo", None),
+        ("a.py", 'class Foo: ...\nx = """\nof Foo\n"""\n', "Foo", None),
+    ],
+)
+def test_a_comment_that_names_it_is_told(path: str, text: str, name: str, line: int | None) -> None:
+    reason = access_to({path: text}).find_references(name).reason
+    said = f"not in comments, such as {path}:{line}"
+    assert (said in reason) if line else ("comments" not in reason)
+
+
+def test_a_comment_is_told_after_a_string() -> None:
+    files = {"a.py": "def run(): ...\nf('run')\n", "b.py": "def g(): # as run() does\n    run()\n"}
+    said = "not in strings, such as a.py:2, nor comments, such as b.py:1"
+    assert access_to(files).find_references("run").reason == said
 
 
 @pytest.mark.parametrize(
@@ -616,7 +646,7 @@ def test_uses_that_fit_have_their_lines() -> None:
     text = format_references(
         access_to({"shop.py": USES["shop.py"]}).find_references("Cart", budget=2500)
     )
-    assert text == "1 reference in 1 file\nshop.py\n  1 definition: class Cart: ..."
+    assert text == "1 by name in 1 file\nshop.py\n  1 definition: class Cart: ..."
 
 
 def test_many_uses_are_folded_by_file_and_by_definition() -> None:
@@ -630,8 +660,8 @@ def test_many_uses_are_folded_by_file_and_by_definition() -> None:
     assert "Cart(rows)" not in few
     assert "views/v4.py: 1 import; 4, 5 call, 5 read in show\n" in few
     assert few.endswith(f"(budget {len(text)} shows the code)")
-    small = access.find_references("Cart", "views/v4.py", budget=DefaultBudget(900))
-    assert "  4 call in show: a = Cart(rows)" in format_references(small)
+    small = access.find_references("Cart", "shop.py", budget=DefaultBudget(900))
+    assert "  1 definition: class Cart: ..." in format_references(small)
     assert len(format_references(small)) <= REFERENCES_DETAILS < len(text)
     asked = format_references(access.find_references("Cart", budget=900))
     assert 0.8 * 900 <= len(asked) <= 900
@@ -646,10 +676,10 @@ def test_by_default_tests_are_numbers_beside_other_uses_and_named_within_a_scope
     access = access_to({**USES, "tests/test_shop.py": f"from shop import Cart\n{tests}"})
     beside = format_references(access.find_references("Cart", budget=REFERENCES_BUDGET))
     numbers = ", ".join(str(line) for n in range(9) for line in (3 * n + 3, 3 * n + 4))
-    assert f"tests/test_shop.py (test): 1 import, {numbers} call\n" in beside
+    assert f"tests/test_shop.py: 1 import, {numbers} call\n" in beside
     assert "views/v4.py: 1 import; 4, 5 call, 5 read in show\n" in beside
     alone = access.find_references("Cart", "tests", budget=REFERENCES_BUDGET)
-    assert "(test): 1 import; 3, 4 call in test_0; 6, 7 in test_1; 9" in format_references(alone)
+    assert "shop.py: 1 import; 3, 4 call in test_0; 6, 7 in test_1; 9" in format_references(alone)
 
 
 def test_a_page_that_others_follow_names_no_budget_that_shows_all() -> None:
@@ -678,11 +708,11 @@ def test_uses_in_other_languages_and_minified_code_come_last_and_are_counted() -
     page = page_references(found, 0, 1_000)
     assert format_references(page) == "\n".join(
         [
-            "1 confirmed, 3 possible references in 4 files",
+            "1 confirmed, 3 possible in 4 files",
             "confirmed:",
             "b.py",
             "  1 call: pay()",
-            "possible (the same name; no engine confirms it):",
+            "possible (by name):",
             "c.py",
             "  1 call: pay()",
             "possible, 2 in other languages or minified:",
@@ -699,7 +729,7 @@ def test_uses_in_other_languages_and_minified_code_come_last_and_are_counted() -
     alone = page_references(References("pay", (*uses[1:], ruby), 4, 4), 0, None)
     assert format_references(alone) == "\n".join(
         [
-            "4 references in 4 files",
+            "4 by name in 4 files",
             "a.rb",
             "  1 definition: pay()",
             "possible, 3 in other languages or minified:",
@@ -795,3 +825,23 @@ def test_translations_that_have_the_word_are_counted_and_drawings_are_not(tmp_pa
     assert "text: b.yml 1; locales/ 6 .yml" in text
     assert "not read" not in text
     access.close()
+
+
+def test_what_a_use_is_in_is_said_where_that_tells() -> None:
+    """A type is read as an annotation, and `Class.method` is defined in that class."""
+
+    def text(name: str, defined: str) -> str:
+        uses = (
+            Reference("a.cs", 3, defined, ReferenceKind.DEFINITION, "Mediator"),
+            Reference("a.cs", 9, f"return {name};", ReferenceKind.READ, "Mediator.Send"),
+        )
+        return format_references(References(name, uses, 2, 1))
+
+    assert text("Mediator.Publish", "Task Publish() {").splitlines()[2:] == [
+        "  3 definition: Task Publish() {",
+        "  9 read in Mediator.Send: return Mediator.Publish;",
+    ]
+    assert text("Options", "class Options {").splitlines()[2:] == [
+        "  3 definition in Mediator: class Options {",
+        "  9 read: return Options;",
+    ]

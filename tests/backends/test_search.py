@@ -111,7 +111,7 @@ def test_a_page_has_five_files_without_scores_or_totals_and_one_closing_line() -
     first = access_to(files).search_files("word", budget=2500)
     *lines, last = format_search(first).splitlines()
     assert lines[0] == "part00.py: word_0 1"
-    assert (len(lines), last) == (5, "… more: cursor search@5")
+    assert (len(lines), last) == (5, "… cursor search@5")
     assert len(access_to(files).search_files("word", budget=5000)) == 10
     rest = access_to(files).search_files("word", budget=2500, cursor="search@16")
     assert (len(rest), rest.cursor) == (4, None)

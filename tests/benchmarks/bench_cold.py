@@ -7,6 +7,11 @@ the same load; `rg --files | rg` is the anchor, `ctags -R` and the full-text ind
 the words of code files, one question by BM25) do what an index does. *Processor* is that of the
 whole process with its children. Anchors that aren't installed are left out.
 
+*ansible* is its sdist, 43,000 files with a hundred folders that look like projects, asked through
+one `foldline mcp`: a search before anything is indexed, one when the index is complete in the
+background, and references that one of ty's servers confirms. Its memory is the proportional share
+of all processes, the most of it after an answer.
+
 *While building* asks as many reports as there are of one release, each with an empty index that
 answers at once, so that all that the answer has is what it reads itself.
 """
@@ -14,6 +19,7 @@ answers at once, so that all that the answer has is what it reads itself.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import statistics
@@ -24,9 +30,10 @@ import time
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tests.backends.corpora import django, home_assistant
+import psutil
+from tests.backends.corpora import django, home_assistant, sdist
 from tests.benchmarks.bench_localise import FIRST, Outcome, place_of, releases
 from tests.benchmarks.bench_start import PROGRAMS
 from tests.benchmarks.measurement import Measurement, as_json, children_seconds
@@ -38,6 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 ROUNDS = 3
+ANSIBLE = "12.1.0"
+COMPLETE_SECONDS = 15.0
 ANCHOR = "rg for names and text"
 SQLITE = """
 import re, sqlite3, sys
@@ -158,6 +167,78 @@ def while_building() -> Outcome:
     return outcome
 
 
+class Large:
+    """`foldline mcp` for ansible with an empty cache; notes the most memory and servers there were.
+
+    Memory is in megabytes.
+    """
+
+    def __init__(self, cache: str) -> None:
+        self.memory, self.servers = 0.0, 0
+        environment = {**os.environ, "FOLDLINE_CACHE_DIR": cache}
+        self._process = subprocess.Popen(
+            [_found("foldline"), "mcp", "--root", str(sdist("ansible", ANSIBLE))],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        client = {"name": "bench", "version": "0"}
+        self._ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=client)
+
+    def close(self) -> None:
+        self._process.communicate()
+
+    def call(self, tool: str, **arguments: object) -> tuple[str, float]:
+        """The text of an answer, and its seconds."""
+        began = time.perf_counter()
+        result = self._ask("tools/call", name=tool, arguments=arguments)
+        seconds = time.perf_counter() - began
+        own = psutil.Process(self._process.pid)
+        family = [own, *own.children(recursive=True)]
+        self.memory = max(self.memory, sum(one.memory_full_info().pss for one in family) / 1e6)
+        servers = sum(not one.name().startswith(("foldline", "python")) for one in family)
+        self.servers = max(self.servers, servers)
+        return result["content"][0]["text"], seconds
+
+    def _ask(self, method: str, **params: object) -> dict[str, Any]:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        stdin.write(json.dumps(message).encode() + b"\n")
+        stdin.flush()
+        while (answer := json.loads(stdout.readline())).get("id") != 1:
+            pass
+        return answer["result"]  # type: ignore[no-any-return]
+
+
+def large() -> list[Measurement]:
+    """A workspace with many files and many folders that look like projects."""
+    with tempfile.TemporaryDirectory() as cache, closing(Large(cache)) as workspace:
+        question = "retry policy when requests are throttled"
+        began = time.perf_counter()
+        first = workspace.call("search_for_files", query=question)[1]
+        # Each question makes the index wait.
+        time.sleep(max(COMPLETE_SECONDS - 1 - first, 0))
+        while "partial" in workspace.call("search_for_files", query=question)[0]:
+            time.sleep(5)
+        complete = time.perf_counter() - began
+        for name in ("AnsibleAWSModule", "AWSRetry.jittered_backoff", "exec_command"):
+            for _ in range(2):
+                references = workspace.call("find_references", name=name)[1]
+    rows = (
+        ("first search through MCP", 1e3 * first, "ms", 2e3),
+        ("complete in the background", complete, "s", COMPLETE_SECONDS),
+        ("references, asked again", 1e3 * references, "ms", None),
+        ("memory of all processes", workspace.memory, "MB", 700.0),
+        ("language servers", float(workspace.servers), "processes", 1.0),
+    )
+    return [
+        Measurement(work=f"ansible: {work}", values=(value,), unit=unit, goal=goal)
+        for work, value, unit, goal in rows
+    ]
+
+
 def measurements(found: Sequence[Row]) -> list[Measurement]:
     """Wall clock and processor time of each row, beside the anchor in its folder."""
     anchors = {row.folder: row for row in found if row.name.endswith(ANCHOR)}
@@ -189,9 +270,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--recall", action="store_true", help="of answers while building")
     parser.add_argument("--json", action="store_true", help="measurements for the page")
+    parser.add_argument("--large", action="store_true", help="the rows of ansible alone")
     options = parser.parse_args()
     if options.recall:
         print(while_building().line("reports while building"))
+        return
+    if options.large:
+        for one in large():
+            print(f"{one.work:40} {one.figure:8.1f} {one.unit}  goal {one.goal}  load {one.load}")
         return
     found = list(rows())
     for _ in range(options.rounds):
@@ -206,7 +292,7 @@ def main() -> None:
             goal=1e3,
             statistic="median",
         )
-        print(as_json([*measurements(found), recall]))
+        print(as_json([*measurements(found), *large(), recall]))
         return
     for one in measurements(found):
         ratio = ""

@@ -15,7 +15,6 @@ the server's processes, with all that they started. What isn't installed is left
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import queue
 import sys
@@ -28,7 +27,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import psutil
 from tests.benchmarks.bench_server import SERVERS, Client
 from tests.benchmarks.measurement import Measurement, as_json
 
@@ -93,11 +91,10 @@ CASES = [
 
 
 class Update(NamedTuple):
-    """When an update came, the version of the text that it shows, and its bytes as JSON."""
+    """When an update came, and the version of the text that it shows."""
 
     at: float
     version: int
-    size: int
 
 
 class Editor:
@@ -148,10 +145,6 @@ class Editor:
         )
         return began
 
-    def list_sections(self) -> None:
-        command = {"command": "foldline.server.prompt.list", "arguments": [{"uri": self.uri}]}
-        self._client.request("workspace/executeCommand", command)
-
     def updates(self, until: float) -> Iterator[Update]:
         """Yield the updates that come until then."""
         while (left := until - time.perf_counter()) > 0:
@@ -162,17 +155,7 @@ class Editor:
             if message.get("method") == "foldline/preview/didUpdate":
                 state = message["params"]
                 assert state["stale"] is None, state["stale"]
-                yield Update(time.perf_counter(), state["documentVersion"], len(json.dumps(state)))
-
-    def processor(self) -> float:
-        """The processor seconds of the server and of all that it started, so far."""
-        server = psutil.Process(self._client.process.pid)
-        total = 0.0
-        for process in (server, *server.children(recursive=True)):
-            times = process.cpu_times()
-            total += times.user + times.system
-            total += times.children_user + times.children_system
-        return total
+                yield Update(time.perf_counter(), state["documentVersion"])
 
     def close(self) -> None:
         self._client.close()
@@ -234,11 +217,8 @@ def measure(case: Case, keys: int, plain: tuple[float, ...]) -> list[Measurement
         editor.open_preview()
         at_full_speed(editor, WARM_UP)
         fast = at_full_speed(editor, keys)
-        before = editor.processor()
         bursts = [at_a_pace(editor, BURST) for _ in range(max(1, keys // BURST))]
-        processor = (editor.processor() - before) * 1e3 / (len(bursts) * BURST)
     name = case.name
-    updates = sum(len(burst.updates) for burst in bursts) / (len(bursts) * BURST)
     rows = [
         Measurement(
             work=f"key → preview, {name}",
@@ -246,10 +226,6 @@ def measure(case: Case, keys: int, plain: tuple[float, ...]) -> list[Measurement
             goal=case.goal,
             anchor="without the import" if case.package else "",
             anchor_values=plain if case.package else (),
-        ),
-        Measurement(
-            work=f"typed at 120 ms a key → preview, {name}",
-            values=tuple(wait for burst in bursts for wait in burst.waits),
         ),
         Measurement(
             work=f"typed: the longest time between updates, {name}",
@@ -261,27 +237,9 @@ def measure(case: Case, keys: int, plain: tuple[float, ...]) -> list[Measurement
             values=tuple(burst.waits[-1] for burst in bursts),
             goal=100 if case.sections <= 200 else None,
         ),
-        Measurement(work=f"typed: processor time of a key, {name}", values=(processor,)),
-        Measurement(work=f"typed: updates for a key, {name}", values=(updates,), unit="updates"),
-        Measurement(
-            work=f"an update, {name}",
-            values=tuple(float(update.size) for update in fast.updates),
-            unit="bytes",
-        ),
     ]
     # What a prompt imports decides how soon it is shown, and nothing else.
     return [row for row in rows if row.goal is not None] if case.package else rows
-
-
-def measure_analysis(case: Case, keys: int) -> Measurement:
-    times = []
-    with opened(case) as editor:
-        for _ in range(keys + WARM_UP):
-            began = editor.press()
-            editor.list_sections()
-            times.append((time.perf_counter() - began) * 1e3)
-    work = f"key → list of sections without a preview, {case.name}"
-    return Measurement(work=work, values=tuple(times[WARM_UP:]))
 
 
 @contextmanager
@@ -314,8 +272,6 @@ def main() -> None:
             continue
         plain = measurements[0].values if measurements else ()
         measurements += measure(case, options.keys, plain)
-        if not case.package:
-            measurements.append(measure_analysis(case, options.keys))
     if options.json:
         print(as_json(measurements))
         return

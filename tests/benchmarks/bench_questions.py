@@ -1,12 +1,14 @@
 """What an engineer's questions cost by foldline, and by ripgrep with ranges of lines.
 
-    uv run --group bench python -m tests.benchmarks.bench_questions [--show WORD] [--json]
+    uv run --group bench python -m tests.benchmarks.bench_questions [--all] [--show WORD | --check]
 
 `questions.jsonl` has sixty questions on tox (Python), msw (TypeScript), maturin (Rust), each with
 the lines or names that answer it: those were written down from the sources, before either side was
-asked. Each side has a list of calls, as an agent would choose them from the question and from what
-it was shown so far; after the first runs they were mended once, on both sides, where a call used a
-name that nothing had shown. The rules are the same for both:
+asked. `--all` asks those of `questions_others.jsonl`, too: twenty on chi (Go), monolog (PHP) and
+MediatR (C#), whose sources git fetches. Each side has a list of calls, as an agent would choose
+them from the question and from what it was shown so far; after the first runs they were mended
+once, on both sides, where a call used a name that nothing had shown. The rules are the same for
+both:
 
 - A name may be asked for only once the question or an earlier answer showed it, and where it is, is
   taken from what was shown. Where a place isn't known, the side searches for the definition first.
@@ -23,7 +25,7 @@ name that nothing had shown. The rules are the same for both:
 | callers | references | `rg -w` |
 | offers | the outline of the class by its name | its line, then `rg` of definitions, or 50 lines |
 | rename | references, then `grep` the name in quotes | `rg -w` |
-| tests | references, then the outline of the file | `rg -w` in tests, then `rg` of tests there |
+| tests | the tests of it, then the outline | `rg -w` in tests, then `rg` of tests there |
 | option, error | `grep`, then 17 lines around a match | `rg`, then 17 lines around a match |
 | reach | references, from the end backwards | `rg`, from the end backwards, and lines around |
 
@@ -56,8 +58,9 @@ from typing import TYPE_CHECKING
 
 from tests.agent.mcp_process import call, connect
 from tests.backends.corpora import sdist
-from tests.benchmarks.localise_others import npm_package
+from tests.benchmarks.localise_others import git_tag, npm_package
 from tests.benchmarks.measurement import Measurement, as_json, told
+from tests.benchmarks.quotes import SAME, Quotes, elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,12 +68,16 @@ if TYPE_CHECKING:
     from mcp import Client
 
 QUESTIONS = Path(__file__).with_name("questions.jsonl")
+OTHERS = QUESTIONS.with_name("questions_others.jsonl")
 SOURCES = {
     "tox": lambda: sdist("tox", "4.30.3"),
     "msw": lambda: npm_package("msw", "2.11.3") / "src",
     "maturin": lambda: sdist("maturin", "1.9.6"),
+    "chi": lambda: git_tag("https://github.com/go-chi/chi", "v5.2.3"),
+    "monolog": lambda: git_tag("https://github.com/Seldaek/monolog", "3.9.0"),
+    "MediatR": lambda: git_tag("https://github.com/jbogard/MediatR", "v12.5.0"),
 }
-GOAL = 0.6
+GOAL = 0.5
 CALLS = 10
 PAGE = 100
 RANGE = 50
@@ -82,9 +89,10 @@ _DEFINES = {
     "tox": r"(def|class) {}\b",
     "msw": r"(class|function|const|interface|type|async|public|private|static|abstract) {}\b",
     "maturin": r"(fn|struct|enum|trait|type) {}\b",
+    "chi": r"(func( \([^)]*\))?|type|var) {}\b",
+    "monolog": r"(function|class|interface|trait|enum|const) {}\b",
+    "MediatR": r"(class|interface|record|struct|enum|(public|private|protected|internal) .*) {}\b",
 }
-_SAME = "same line: "
-_ELSEWHERE = re.compile(r"(?:([^\s:,]+):)?\b(\d+)\b(?!:)")
 _CURSOR = re.compile(r"cursor ([\w.-]+@\S+)")
 
 
@@ -121,18 +129,24 @@ class Sources:
         return {one.relative_to(self.root).as_posix() for one in self.root.rglob("*")}
 
     def line(self, path: str, number: int) -> str:
+        return _squeezed(self.text(path)[number - 1])
+
+    def text(self, path: str) -> list[str]:
+        """The lines of a file; none of a folder."""
         if path not in self.lines:
-            self.lines[path] = (self.root / path).read_text(encoding="utf-8").split("\n")
-        return _squeezed(self.lines[path][number - 1])
+            file = self.root / path
+            text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+            self.lines[path] = text.split("\n")
+        return self.lines[path]
 
     def rows(self, answer: str, path: str) -> Iterator[Row]:
         """The lines of an answer; `path` is the file that was asked for."""
         before = ""
         for line in answer.split("\n"):
             # Where else the line before stands.
-            for file, number in _ELSEWHERE.findall(line) if _SAME in line else ():
-                yield Row(file or path, (int(number),), before)
-            if _SAME in line:
+            for file, number in elsewhere(line, path):
+                yield Row(file, (number,), before)
+            if SAME in line:
                 continue
             before = line
             head = re.match(r"\s*([^\s:,]+)", line)
@@ -262,13 +276,17 @@ class Foldline(Side):
 
     async def _by_name(self, verb: str, what: str, scope: str) -> None:
         if verb == "refs":
-            await self.ask("find_references", name=what, **({"scope": scope} if scope else {}))
+            tests = self.question.kind == "tests"
+            more = {"relation": "tests"} if tests else {"scope": scope} if scope else {}
+            await self.ask("find_references", name=what, **more)
             return
         if verb == "symbol":
             await self._read(what)
         else:
             # What tests a name is in the file that was shown; what offers something, a class.
             row = self.definition(what.rpartition(".")[2])
+            if row is None and self.question.kind == "tests":
+                row = next((row for row in self.rows if row.path), None)
             in_file = row is not None and self.question.kind != "offers"
             await self.ask("get_file_outline", path=row.path if row and in_file else what)
 
@@ -383,9 +401,9 @@ class Pair:
         return round(self.ours.bytes - GOAL * self.theirs.bytes)
 
 
-async def run() -> list[Pair]:
-    """Ask everything."""
-    texts = QUESTIONS.read_text(encoding="utf-8").splitlines()
+async def run(*files: Path) -> list[Pair]:
+    """Ask all questions of the files."""
+    texts = [text for file in files for text in file.read_text(encoding="utf-8").splitlines()]
     questions = [Question(**json.loads(text)) for text in texts]
     pairs = []
     for repo, some in groupby(questions, key=lambda one: one.repo):
@@ -404,7 +422,7 @@ async def run() -> list[Pair]:
 def measurements(pairs: list[Pair]) -> list[Measurement]:
     """Bytes and calls by repository and by kind, what failed, and the ten worst."""
     rows = [*_compared("all", pairs), _failed(pairs)]
-    extra = told() * len(SOURCES)
+    extra = told() * len({pair.question.repo for pair in pairs})
     rows.append(_bytes("all, with schemas and instructions once a repository", pairs, extra))
     for attribute in ("repo", "kind"):
         groups: dict[str, list[Pair]] = defaultdict(list)
@@ -477,16 +495,35 @@ def show(pairs: list[Pair], word: str | None) -> None:
                     print(f"--- {request}\n{answer}")
 
 
+def check(pairs: list[Pair]) -> None:
+    """Print the lines that answers quote and that their files don't have there."""
+    checked = wrong = 0
+    for pair in pairs:
+        sources = pair.ours.sources
+        quotes = Quotes({path: sources.text(path) for path in sources.paths})
+        for request, answer in pair.ours.log:
+            tool, _, values = request.partition(" ")
+            quotes.look(tool, json.loads(values), answer)
+        print(*(f"{pair.question.question}\n    {one}" for one in quotes.wrong), sep="\n", end="")
+        checked, wrong = checked + quotes.checked, wrong + len(quotes.wrong)
+    print(f"\n{checked:,} quotes, {wrong} of them aren't in their files.")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--all", action="store_true", help="ask the twenty others, too")
+    parser.add_argument("--check", action="store_true", help="only look up what answers quote")
     parser.add_argument("--show", metavar="WORD", help="the texts of questions that have a word")
     parser.add_argument("--json", action="store_true", help="measurements for the page")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as cache:
         os.environ["FOLDLINE_CACHE_DIR"] = cache
-        pairs = asyncio.run(run())
+        pairs = asyncio.run(run(QUESTIONS, *([OTHERS] if options.all else [])))
+    if options.check:
+        check(pairs)
+        return
     rows = measurements(pairs)
     if options.json:
         print(as_json(rows))

@@ -3,9 +3,11 @@
     uv run python -m tests.benchmarks.bench_reach [--limit N] [--budget BYTES] [--worst]
 
 The tasks are those of `bench_localise`. The file is known; its outline is read, with the report as
-the question or without one, and then the source of every changed function, page by page to its
-end. All answers have their default budgets. Of a class that a repair adds members to, the first
-answer counts: its head and its members.
+the question or without one, and then the source of every changed function, page by page to the
+end of its code; comments that an answer folds are left so. *All for the report* asks for the
+functions with the report, too: of a long one, the lines that match are shown. All answers have
+their default budgets. Of a class that a repair adds members to, the first answer counts: its head
+and its members.
 
 *Named* is how often the outline names all of the functions, each in its class. *Bytes* has the
 median of the tasks, and *against files* what is saved of reading the files whole.
@@ -16,7 +18,7 @@ from __future__ import annotations
 import argparse
 import re
 import statistics
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tests.benchmarks.bench_localise import releases
 
@@ -28,6 +30,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tests.benchmarks.bench_localise import Task
+
+Asked = Literal["", "outline", "all"]
+ASKED: dict[str, Asked] = {
+    "outline": "",
+    "outline for the report": "outline",
+    "all for the report": "all",
+}
 
 
 class Reach(NamedTuple):
@@ -44,8 +53,8 @@ class Reach(NamedTuple):
         return self.outline + self.symbols
 
 
-def run(*, asked: bool, budget: int = OUTLINE_BUDGET, limit: int | None = None) -> list[Reach]:
-    """What each task took; `asked` outlines get the report as their question."""
+def run(*, asked: Asked, budget: int = OUTLINE_BUDGET, limit: int | None = None) -> list[Reach]:
+    """What each task took; what is `asked` has the report as its question."""
     found = []
     for root, some in releases(sdists=False, limit=limit):
         access = SmartFileAccess.for_workspace(root)
@@ -54,28 +63,30 @@ def run(*, asked: bool, budget: int = OUTLINE_BUDGET, limit: int | None = None) 
     return found
 
 
-def reach(access: SmartFileAccess, task: Task, *, asked: bool, budget: int) -> Reach:
+def reach(
+    access: SmartFileAccess, task: Task, *, asked: Asked, budget: int = OUTLINE_BUDGET
+) -> Reach:
     """What one task took."""
     (path,) = task.files
     names = [function.partition(":")[2] for function in task.functions]
     outline = access.get_outline(path, query=task.issue if asked else None)
+    query = task.issue if asked == "all" else None
     text = format_outline(outline, budget)
     assert size_of(text) <= budget
-    symbols = sum(size_of(page) for name in names for page in pages(access, path, name))
+    symbols = sum(size_of(page) for name in names for page in pages(access, path, name, query))
     size = size_of(access.read_file(path))
     return Reach(task.id, size_of(text), symbols, size, all(is_named(text, n) for n in names))
 
 
-def pages(access: SmartFileAccess, path: str, name: str) -> Iterator[str]:
-    """The answers that have a symbol's source."""
+def pages(access: SmartFileAccess, path: str, name: str, query: str | None = None) -> Iterator[str]:
+    """The answers that have a symbol's code; with a `query`, the one that has what matches it."""
     cursor = None
     while True:
-        page = access.read_symbol(path, name, budget=SYMBOL_BUDGET, cursor=cursor)
-        text = format_symbol(page)
-        assert size_of(text) <= SYMBOL_BUDGET
-        yield text
+        page = access.read_symbol(path, name, budget=SYMBOL_BUDGET, cursor=cursor, query=query)
+        yield format_symbol(page)
         cursor = page.cursor
-        if cursor is None or page.kind == "class":
+        is_left = cursor is not None and "for the rest" in page.notes[-1]
+        if not is_left or page.kind == "class" or query is not None:
             return
 
 
@@ -142,7 +153,7 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=OUTLINE_BUDGET, help="of the outlines")
     parser.add_argument("--worst", action="store_true", help="also print the largest tasks")
     options = parser.parse_args()
-    for name, asked in (("outline", False), ("outline for the report", True)):
+    for name, asked in ASKED.items():
         found = run(asked=asked, budget=options.budget, limit=options.limit)
         print(line(name, found), flush=True)
         print("  not named:", *(one.id for one in found if not one.named))

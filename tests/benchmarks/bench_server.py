@@ -34,7 +34,6 @@ STARTS = 7
 LINES = 3_000
 SECTIONS = 200
 LENSES = (100, 200, 400)
-PASTES = 12
 PAUSE = 0.09
 """Seconds between the keys of somebody who types fast."""
 
@@ -285,8 +284,6 @@ class Typist:
         middle = len(lines) // 2
         self.line = next(i for i in range(middle, len(lines)) if "rule" in lines[i])
         self.start = self.column = len(lines[self.line])
-        section = "        MarkdownSection["
-        self.above = max(i for i in range(self.line) if lines[i].startswith(section))
         self.notify_open(text)
         self.change(self.column, self.column, "${nope}")
         self.ask("documentSymbol", "")
@@ -295,11 +292,10 @@ class Typist:
         document = {"uri": self.uri, "languageId": "python", "version": 1, "text": text}
         self.client.notify("textDocument/didOpen", {"textDocument": document})
 
-    def change(self, start: int, end: int, text: str, line: int | None = None) -> None:
+    def change(self, start: int, end: int, text: str) -> None:
         """Replace a part of the line."""
         self.version += 1
-        line = self.line if line is None else line
-        low, high = {"line": line, "character": start}, {"line": line, "character": end}
+        low, high = ({"line": self.line, "character": at} for at in (start, end))
         document = {"uri": self.uri, "version": self.version}
         edit = {"range": {"start": low, "end": high}, "text": text}
         self.client.notify(
@@ -350,32 +346,11 @@ class Typist:
                 self.type("x")
                 self.ask(method, method)
 
-    def pastes(self, text: str) -> None:
-        """Paste a section above the line, and take it back."""
-        lines = text.count("\n")
-        for _ in range(PASTES):
-            begin = time.perf_counter()
-            self.change(0, 0, text, self.above)
-            self.diagnosed("pasted", begin)
-            low, high = ({"line": at, "character": 0} for at in (self.above, self.above + lines))
-            self.version += 1
-            document = {"uri": self.uri, "version": self.version}
-            edit = {"range": {"start": low, "end": high}, "text": ""}
-            self.client.notify(
-                "textDocument/didChange", {"textDocument": document, "contentChanges": [edit]}
-            )
-            self.ask("documentSymbol", "")
-
     def lenses(self, times: int) -> None:
-        """Ask for the lenses after a key, and for the titles of all of them."""
+        """Ask for the lenses after a key."""
         for _ in range(times):
             self.type("x")
-            begin = time.perf_counter()
-            found = self.ask("codeLens", "codeLens")
-            for lens in found:
-                if "command" not in lens:
-                    self.client.request("codeLens/resolve", lens)
-            self.result.note("all lenses resolved", begin)
+            self.ask("codeLens", "codeLens")
 
 
 def measure(result: Result, command: list[str], text: str, keys: int, folder: Path) -> Result:
@@ -391,8 +366,6 @@ def measure(result: Result, command: list[str], text: str, keys: int, folder: Pa
         if result.server == "foldline":
             typist.types(keys, "typed")
             typist.types(keys, "typed at 90 ms", PAUSE)
-            section = SECTION.replace("Params", "None" if "small" in result.module else "Params")
-            typist.pastes(section.format(i="pasted", summary=""))
         result.memory_mb = client.memory()
     finally:
         client.close()
@@ -487,12 +460,10 @@ def main() -> None:
 WORK = {
     "typed": ("key → diagnostics", 20),
     "typed at 90 ms": ("key → diagnostics, typed at 90 ms a key", 20),
-    "pasted": ("a section pasted → diagnostics", None),
     "completion": ("completion after a key", 15),
     "hover": ("hover after a key", 15),
     "documentSymbol": ("document symbols after a key", 15),
     "codeLens": ("code lenses", 20),
-    "all lenses resolved": ("code lenses with all titles, one by one", None),
 }
 
 

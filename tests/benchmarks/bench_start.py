@@ -87,6 +87,8 @@ asyncio.run(main())
 """
 
 
+# What the smallest program with options imports.
+IMPORTS = "import json, re, argparse, pathlib"
 # Tells the time of each profiled function by its file, once the command is done.
 PROFILE = """
 import cProfile, json, pstats, sys
@@ -144,22 +146,28 @@ def rows(subject: Subject) -> list[Row]:
     """Everything that is installed."""
     python, foldline = [sys.executable, "-c"], _found("foldline")
 
-    def command(*words: str) -> Row:
-        goals = {"": 30.0 if words == ("--version",) else 150.0}
-        anchor = "python" if words == ("--version",) else "rg"
+    def command(*words: str, imports: float | None = None) -> Row:
+        """A row; with `imports` its goal is so many times what Python needs to import a few."""
         name = " ".join(word for word in words if word not in (subject.name, subject.file))
         run = _command([*foldline, *words], subject.folder)
-        return Row(f"foldline {name}", run, goals, anchor)
+        if imports is not None:
+            return Row(f"foldline {name}", run, anchor="python imports", factors={"": imports})
+        goals = {"": 30.0 if words == ("--version",) else 150.0}
+        return Row(f"foldline {name}", run, goals, "python" if words == ("--version",) else "rg")
 
     known = [
         Row("python", _command([*python, "pass"], subject.folder)),
+        Row("python imports", _command([*python, IMPORTS], subject.folder)),
         Row("rg", _command([*_found("rg"), "-w", subject.name], subject.folder)),
         command("--version"),
         command("tree"),
         command("refs", "--seconds", "0", subject.name),
         command("search", subject.name),
         command("grep", subject.name),
-        command("outline", subject.file),
+        command("lines", subject.file, "1-20", imports=4.0),
+        command("read", subject.file, imports=4.0),
+        command("outline", subject.file, imports=5.0),
+        command("symbol", subject.file, subject.name, imports=5.0),
         Row("raw loop", _editor([*python, RAW_LOOP], subject)),
         Row("pygls alone", _editor([*python, PYGLS], subject)),
         Row("pylsp", _editor(_found("pylsp"), subject)),

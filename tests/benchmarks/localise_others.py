@@ -40,7 +40,7 @@ def other_sources(language: str) -> Path:
         return npm_package("rxjs", RXJS)
     if language == "Rust":
         return sdist("tokenizers", TOKENIZERS)
-    return _git("https://github.com/spf13/cobra", COBRA)
+    return git_tag("https://github.com/spf13/cobra", COBRA)
 
 
 def npm_package(name: str, version: str) -> Path:
@@ -57,7 +57,8 @@ def npm_package(name: str, version: str) -> Path:
     return place
 
 
-def _git(address: str, tag: str) -> Path:
+def git_tag(address: str, tag: str) -> Path:
+    """The files of a public repository at a tag, fetched once."""
     place = folder() / "git" / f"{address.rpartition('/')[2]}-{tag}"
     with one_at_a_time(place.name), tempfile.TemporaryDirectory() as scratch:
         if not place.is_dir():

@@ -48,7 +48,7 @@ HEAD = """\
 
 An answer to a model fits a budget, and ends with what it leaves out and how to get it: a cursor, a
 name, or a larger budget. A budget that is asked for is filled; by default, an outline's names may
-fill 6,000 bytes and its signatures 1,500, the lines of references are shown where they all fit 400
+fill 6,000 bytes and its signatures 1,500, the lines of references are shown where they all fit 225
 bytes, and long comments are left to a cursor. The tables have, for random files and definitions of
 five packages:
 
@@ -175,13 +175,14 @@ def reach_table() -> str:
     """The table of `bench_reach`."""
     rows = [
         bench_reach.row(name, bench_reach.run(asked=asked))
-        for name, asked in (("outline", False), ("outline with the report as `query`", True))
+        for name, asked in bench_reach.ASKED.items()
     ]
     return (
         "## From a file to the function in it that a repair changed\n\n"
         "114 reports of faults in Django, matplotlib and scikit-learn "
         "(`tests/benchmarks/bench_reach.py`); the file is known. Bytes of the outline and of the "
-        "changed functions' sources to their ends, against those of the whole files.\n\n"
+        "changed functions' code, against those of the whole files; *for the report* is with it "
+        "as `query`.\n\n"
         "| first answer | functions named | median | total | against files |\n"
         "|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
     )

@@ -95,12 +95,13 @@ LIMITS = (
     ),
     (
         r"first references",
-        "The language server uses all processors while it starts, and foldline starts beside it; "
-        "foldline also finds the name's files and asks for its definition first.",
+        "The language server uses all processors while it starts, and foldline starts beside it. "
+        "Foldline's modules, and without an index the list of files, come before that start.",
     ),
     (
         r"a symbol that was never asked",
-        "The language server is asked for the definition, too, and each import is confirmed.",
+        "The times of all files are compared first. To tell methods apart, or to show all uses, "
+        "each file with the name is parsed.",
     ),
     (
         r"syntax references",

@@ -211,7 +211,7 @@ class Changes(RuleBasedStateMachine):
         for line in text.split("\n"):
             shown = re.match(r"  (\d+) [^:]*: (.*)", line)
             if shown is None:
-                path = line.removesuffix(" (test)")
+                path = line
                 continue
             lines = (self.root / path).read_text().split("\n")
             assert lines[int(shown[1]) - 1].strip().startswith(shown[2].rstrip("…"))

@@ -6,6 +6,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from foldline.backends import references as by_name
 from foldline.backends.base.languages import language_of
 from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.base.waiting import coroutine_of, waits
@@ -23,8 +24,6 @@ from foldline.backends.models import (
 from foldline.backends.outlines.outline_cache import OutlineCache
 from foldline.backends.outlines.parsing import Parsed, Parsing, Refused
 from foldline.backends.outlines.symbols import detail_of, locate
-from foldline.backends.references.bases import unseen_in
-from foldline.backends.references.references import BROKEN, can_have_references, settled
 from foldline.backends.references.references_cache import FileUses, UsesCache
 from foldline.backends.references.spelling import is_name, key_of, token_of, word_of
 from foldline.backends.search.walks import Scope
@@ -99,6 +98,7 @@ class ASTFileAnalysisBackend:
         source: str | None = None,
         since: float | None = None,
         most: int | None = None,
+        labelled: set[str] | None = None,
     ) -> References:
         """The identifiers that are the last part of `symbol_name`, in code only.
 
@@ -108,7 +108,8 @@ class ASTFileAnalysisBackend:
 
         With `most`, no file is parsed after the first that have as many references together; the
         coverage says how many were left. These first files are those of the whole answer, except
-        that the index says which define the name.
+        that the index says which define the name. With `labelled` files, uses in others that don't
+        define the name may have no kind.
         """
         name = key_of(symbol_name.rpartition(".")[2].strip()) or symbol_name.strip()
         if not is_name(name):
@@ -123,10 +124,12 @@ class ASTFileAnalysisBackend:
         references: list[Reference | Refused] = []
         parsed = 0
         ordered = self._ordered(paths, name, since)
+        if labelled is not None:
+            labelled = labelled.union(self.files_defining(name, paths, since))
         for batch in [ordered] if most is None else _batches(ordered):
             if most is not None and len(references) >= most:
                 break
-            references += self._search(self._loaded(batch), name)
+            references += self._search(self._loaded(batch), name, labelled)
             parsed += len(batch)
         if parsed < len(paths):
             left = f"{CUT_SHORT} {len(paths) - parsed} more files; give a scope"
@@ -200,7 +203,7 @@ class ASTFileAnalysisBackend:
             return []
         scope_paths = None if within is None else {*within}
         paths = self._index.last_defining(word_of(name), scope_paths, since)
-        return [path for path in paths if can_have_references(language_of(path))]
+        return [path for path in paths if by_name.can_have_references(language_of(path))]
 
     async def _candidates(
         self, name: str, within: Scope, since: float | None
@@ -212,7 +215,11 @@ class ASTFileAnalysisBackend:
             paths = [stamp.path for stamp in within.walk()]
             # The index has no operators.
             paths = [path for path in paths if word or token_of(language_of(path), name)]
-            return [path for path in paths if can_have_references(language_of(path))], COMPLETE, ()
+            return (
+                [path for path in paths if by_name.can_have_references(language_of(path))],
+                COMPLETE,
+                (),
+            )
         candidates = await coroutine_of(self._index.files_with)(word, since=since)
         paths = [path for path in candidates.paths if within.holds(path)]
         return paths, candidates.coverage, tuple(note for note in candidates.notes if note)
@@ -221,26 +228,37 @@ class ASTFileAnalysisBackend:
         """The types of a file with their bases; None where it isn't read, or has none to know."""
         for source in self._loaded([path]):
             language = language_of(path, data := source.parse_data)
-            if unseen_in(language) is not None:
+            if by_name.unseen_in(language) is not None:
                 return self._parsing.types(Parsed(path, language, data))
         return None
 
-    def _search(self, sources: Iterable[Source], name: str) -> Iterator[Reference | Refused]:
+    def _search(
+        self, sources: Iterable[Source], name: str, labelled: set[str] | None = None
+    ) -> Iterator[Reference | Refused]:
+        from foldline.backends.references.references import tokens_in_source
+
         word = (word_of(name) or name).encode("utf-8", "replace")
         kept = self._uses.get(name)
         files: dict[str, FileUses] = {}
         digests: dict[str, bytes] = {}
+        tokens: list[Reference] = []
 
         def unknown() -> Iterator[Parsed]:
             for source in sources:
                 data = source.parse_data
                 language = language_of(source.path, data)
-                if word not in data or not can_have_references(language):
+                if word not in data or not by_name.can_have_references(language):
                     continue
                 parsed, file = Parsed(source.path, language, data), kept.get(source.path)
                 digest = parsed.digest()
                 if file is not None and file.digest == digest:
                     files[source.path] = file
+                elif (
+                    labelled is not None
+                    and source.path not in labelled
+                    and (uses := tokens_in_source(*parsed, name)) is not None
+                ):
+                    tokens.extend(uses)
                 else:
                     digests[source.path] = digest
                     yield parsed
@@ -255,6 +273,7 @@ class ASTFileAnalysisBackend:
         for path, digest in digests.items():
             files[path] = FileUses(digest, tuple(by_path.get(path, ())))
         self._uses.keep(name, files)
+        yield from tokens
         for file in files.values():
             yield from file.uses
 
@@ -307,14 +326,14 @@ def _gathered(
 ) -> References:
     """The references by file: in the order of `places`, or those that define the name first."""
     found = list(found)
-    references = settled(uses := [item for item in found if not isinstance(item, Refused)])
+    references = by_name.settled(uses := [item for item in found if not isinstance(item, Refused)])
     refused = [item for item in found if isinstance(item, Refused)]
     gaps = [coverage if coverage != COMPLETE else ""]
     if refused:
         others = f" and {len(refused) - 1} more" if len(refused) > 1 else ""
         gaps.append(f"without {refused[0].path}{others}")
         notes = (*notes, f"{refused[0].path}: {refused[0].reason}")
-    if broken := {use.path for use in uses if use.tier == BROKEN}:
+    if broken := {use.path for use in uses if use.tier == by_name.BROKEN}:
         gaps.append(f"what doesn't parse in {files_text(len(broken))} is read as text")
     coverage = sentences(*gaps) or COMPLETE
     defining = {use.path for use in references if use.kind == ReferenceKind.DEFINITION}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +90,10 @@ class SmartFileAccess(CodeNavigation):
         self._search_seconds = None if walk_seconds is None else _SEARCH_SECONDS
         self._analysis_backend = analysis_backend
         self._parsing = parsing
-        self._engine = engine_of(lsp_backend, file_backend)
+        # The engine so far; servers are loaded, in trust or not, by a query that may start one.
+        self._loaded = engine_of(lsp_backend, file_backend)
+        self._servers_trusted: bool | None = None
+        self._loading = Lock()
         self._index = index
         self._answers = ReferencesCache()
         self._watcher: Watcher | None = None
@@ -125,15 +129,24 @@ class SmartFileAccess(CodeNavigation):
         for path, text in (overlays or {}).items():
             files.set_overlay(path, text)
         index = None if no_ignore else WorkspaceIndex(files, patience=patience, progress=progress)
-        if language_servers and lsp_backend is None:
-            from foldline.backends.lsp import LSPBackend
-
-            lsp_backend = LSPBackend(files, trusted=trusted)
         if patience is None:
             walk_seconds = None
-        return cls(
+        access = cls(
             files, None, lsp_backend, index=index, parsing=parsing, walk_seconds=walk_seconds
         )
+        if language_servers and lsp_backend is None:
+            access._servers_trusted = trusted
+        return access
+
+    @cached_property
+    def _engine(self) -> Engine:
+        with self._loading:
+            trusted, self._servers_trusted = self._servers_trusted, None
+            if trusted is not None:
+                from foldline.backends.lsp import LSPBackend
+
+                self._loaded = LSPBackend(self._files, trusted=trusted)
+            return self._loaded
 
     @cached_property
     def _analysis(self) -> Analysis:
@@ -167,7 +180,9 @@ class SmartFileAccess(CodeNavigation):
 
     def close(self) -> None:
         """Stop what runs in the background, language servers too. May be called twice."""
-        self._engine.close()
+        with self._loading:
+            self._servers_trusted = None
+        self._loaded.close()
         if self._watcher is not None:
             self._watcher.close()
             self._watcher = None
@@ -186,7 +201,7 @@ class SmartFileAccess(CodeNavigation):
     @waits
     async def server_status(self) -> tuple[ServerStatus, ...]:
         """The status of the language servers that were used so far."""
-        return await coroutine_of(self._engine.status)()
+        return await coroutine_of(self._loaded.status)()
 
     @waits
     async def restart_servers(self, name: str | None = None) -> tuple[ServerStatus, ...]:
@@ -196,7 +211,7 @@ class SmartFileAccess(CodeNavigation):
         from syntax trees, and their earlier answers are forgotten.
         """
         self._answers = ReferencesCache()
-        return await coroutine_of(self._engine.restart)(name)
+        return await coroutine_of(self._loaded.restart)(name)
 
     @waits
     async def get_tree(
@@ -262,10 +277,11 @@ class SmartFileAccess(CodeNavigation):
         """The file's definitions, signatures and imports, without bodies.
 
         With a `query`, keywords or a text of any length, its `matches` name the definitions that it
-        is about, and its text shows those. They are ranked by their names, signatures and bodies.
+        is about, ranked by their names, signatures and bodies. Its text shows the best of them, and
+        the names of all others.
         With the name of a class, the text shows the class and what it inherits.
         """
-        outline = await references.get_outline(self._files, self._analysis, self._engine, file)
+        outline = await references.get_outline(self._files, self._analysis, self._loaded, file)
         if not query or not query.strip():
             return outline
         asked = replace(outline, query=query)
@@ -302,8 +318,9 @@ class SmartFileAccess(CodeNavigation):
 
     async def _symbol(self, file: str, name: str, seconds: float) -> SymbolDetail:
         check_seconds(seconds)
-        names, asked = self.names(), (self._analysis, self._engine, file, name)
-        return await references.read_symbol(self._files, *asked, names=names, seconds=seconds)
+        asked = (self._files, self._analysis, self._loaded, file, name)
+        meant: dict[str, Any] = {"servers": lambda: self._engine, "names": self.names()}
+        return await references.read_symbol(*asked, **meant, seconds=seconds)
 
     @waits
     async def read_symbols(
@@ -378,6 +395,7 @@ class SmartFileAccess(CodeNavigation):
 
         asked: dict[str, Any] = {"scope": scope, "seconds": seconds, "since": since}
         asked["most"] = formatting.most_references(first, budget)
+        asked["page"] = None if budget is None else (first, budget)
 
         async def uses(name: str, target: Position | None = None) -> References:
             return await self._references_query(names, name=name, target=target, **asked).run()

@@ -16,7 +16,7 @@ from foldline.ide.operations.advice import message_of
 from foldline.ide.operations.arguments import Paged
 from foldline.ide.operations.operation import Role, summary_text
 from foldline.ide.operations.pages import ask
-from foldline.ide.operations.reading import read_arguments
+from foldline.ide.operations.reading import read_arguments, taken
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -57,11 +57,13 @@ async def call_operation(
         ArgumentsError: The arguments are wrong.
         BackendError: The operation failed; the message says what to do instead.
     """
+    values, note = taken(operation.arguments, values)
     arguments = read_arguments(operation.arguments, values, from_model=True)
     if largest_page is not None and isinstance(arguments, Paged):
         budget = min(arguments.budget or largest_page, largest_page)
         arguments = replace(arguments, budget=budget)
-    return await run_async(run_in_folders(operation, folders, arguments), operation.threads)
+    answer = await run_async(run_in_folders(operation, folders, arguments), operation.threads)
+    return replace(answer, text=f"{answer.text}\n({note})") if note else answer
 
 
 def failure_text(operation: Operation[Any, Any], error: Exception, offered: Iterable[str]) -> str:

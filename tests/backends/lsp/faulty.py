@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -47,26 +48,40 @@ def write_workspace(folder: Path, way: str = "asks nothing") -> Path:
 
 
 class Faulty:
-    """The workspace at `folder`, and what its server has noted."""
+    """The workspace at `folder`, and what its server has noted, and servers of `others` kinds."""
 
-    def __init__(self, folder: Path, way: str, limits: Limits = LIMITS) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        way: str,
+        limits: Limits = LIMITS,
+        *,
+        others: Sequence[str] = (),
+        files: Mapping[str, str] = FILES,
+    ) -> None:
         self.root = folder / "workspace"
         self.state = folder / "state"
         for path in (self.root, self.state):
             path.mkdir(exist_ok=True)
-        for name, text in FILES.items():
+        for name, text in files.items():
+            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             (self.root / name).write_text(text)
-        when = ReadyWhen.NO_PROGRESS if way.endswith("works") else ReadyWhen.AT_ONCE
-        spec = ServerSpec(
-            "faulty",
-            (sys.executable, str(SERVER), str(self.state), way),
-            ("python",),
-            settings={"a": {"b": 7}},
-            readiness=Readiness(when),
-        )
-        files = LocalFileBackend(self.root)
-        self.backend = LSPBackend(files, limits=limits, servers=[spec], jedi=False)
-        self.access = SmartFileAccess(files, ASTFileAnalysisBackend(files), self.backend)
+        specs = [
+            ServerSpec(
+                name,
+                (sys.executable, str(SERVER), str(self.state), how),
+                ("python",),
+                ("pyproject.toml",),
+                settings={"a": {"b": 7}},
+                readiness=Readiness(
+                    ReadyWhen.NO_PROGRESS if how.endswith("works") else ReadyWhen.AT_ONCE
+                ),
+            )
+            for name, how in {"faulty": way, **{how: how for how in others}}.items()
+        ]
+        local = LocalFileBackend(self.root)
+        self.backend = LSPBackend(local, limits=limits, servers=specs, jedi=False)
+        self.access = SmartFileAccess(local, ASTFileAnalysisBackend(local), self.backend)
 
     def notes(self, name: str) -> list[str]:
         path = self.state / name

@@ -16,6 +16,7 @@ import psutil
 import pytest
 from tests.backends.lsp.faulty import LIMITS, MATCHES, PATIENCE, Faulty
 
+from foldline.backends.lsp import Limits
 from foldline.backends.models import COMPLETE, References
 from foldline.backends.text import format_references
 
@@ -155,6 +156,61 @@ def test_a_silent_server_is_not_waited_for_again(tmp_path: Path) -> None:
     faulty.access.close()
 
 
+@pytest.mark.parametrize(
+    ("way", "seconds", "reason"),
+    [("never answers", 0.05, "has not answered"), ("a text", PATIENCE, "is no result of it")],
+)
+def test_no_other_kind_is_started_beside_a_server_that_has_been_up(
+    way: str, seconds: float, reason: str, tmp_path: Path
+) -> None:
+    faulty = Faulty(tmp_path, way, others=("none",))
+    coverage, until = "", time.monotonic() + PATIENCE
+    while reason not in coverage and time.monotonic() < until:
+        found = faulty.access.find_references("pay", seconds=seconds)
+        coverage = found.coverage
+    assert reason in coverage
+    assert (found.confirmed, places(found)) == (0, MATCHES)
+    faulty.access.close()
+    assert len(faulty.notes("pids")) == 1
+
+
+def test_where_a_server_does_not_start_another_kind_does(tmp_path: Path) -> None:
+    faulty = Faulty(tmp_path, "dies at once", others=("none",))
+    assert faulty.access.find_references("pay", seconds=PATIENCE).confirmed == 3
+    faulty.access.close()
+
+
+NAMESPACE = {
+    f"{folder}/{name}": text
+    for folder in ("org/team/one", "org/team/two")
+    for name, text in {
+        "pyproject.toml": "[tool.black]\n",
+        "plugins/base.py": "def pay(): ...\n",
+        "plugins/uses.py": f"from {folder.replace('/', '.')}.plugins.base import pay\n",
+    }.items()
+}
+PROJECTS = {
+    f"{folder}/{name}": text
+    for folder in ("org/one", "org/two")
+    for name, text in {
+        "pyproject.toml": "[project]\n",
+        "org/shared.py": "def pay(): ...\n",
+        "org/uses.py": "from org.shared import pay\n",
+        "main.py": "from org.shared import pay\n",
+    }.items()
+}
+
+
+@pytest.mark.parametrize(("files", "servers"), [(NAMESPACE, 1), (PROJECTS, 2)])
+def test_folders_of_one_namespace_share_a_server(
+    files: dict[str, str], servers: int, tmp_path: Path
+) -> None:
+    faulty = Faulty(tmp_path, "none", files=files)
+    faulty.access.find_references("pay", seconds=PATIENCE)
+    assert len(faulty.access.server_status()) == servers
+    faulty.access.close()
+
+
 def test_a_server_that_answers_again_is_told_in_full_when_it_fails_again(tmp_path: Path) -> None:
     faulty = Faulty(tmp_path, "a text")
     answers = [faulty.access.find_references("pay", seconds=PATIENCE) for _ in range(2)]
@@ -209,8 +265,13 @@ def test_a_server_that_leaks_is_restarted(tmp_path: Path) -> None:
     faulty.access.close()
 
 
-def test_a_server_that_nobody_asks_is_stopped(tmp_path: Path) -> None:
-    faulty = Faulty(tmp_path, "none", replace(LIMITS, idle=1.0))
+@pytest.mark.parametrize(
+    "limits",
+    [replace(LIMITS, idle=1.0), replace(LIMITS, heavy=1, heavy_idle=1.0)],
+    ids=["idle", "heavy"],
+)
+def test_a_server_that_nobody_asks_is_stopped(limits: Limits, tmp_path: Path) -> None:
+    faulty = Faulty(tmp_path, "none", limits)
     assert faulty.access.find_references("pay", seconds=PATIENCE).confirmed == 3
     assert not faulty.living()
     [status] = faulty.access.server_status()

@@ -69,7 +69,7 @@ def test_a_method_is_told_from_its_namesakes_and_dynamic_calls_stay_possible(
     assert places(found, "another") == [("main.py", 7), ("shop/other.py", 2)]
     assert (found.confirmed, found.possible, found.total, found.files) == (3, 3, 6, 3)
     text = format_references(found)
-    assert text.startswith("3 confirmed, 3 possible references in 3 files\nconfirmed:")
+    assert text.startswith("3 confirmed, 3 possible in 3 files\nconfirmed:")
 
 
 def test_a_use_under_an_alias_is_found(access: SmartFileAccess) -> None:

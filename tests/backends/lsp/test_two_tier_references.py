@@ -1,5 +1,6 @@
 """Two tiers made of one answer, whatever the engine is."""
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -8,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from foldline.backends import LocalFileBackend, Reference, SmartFileAccess, WorkspaceIndex
+from foldline.backends import (
+    LocalFileBackend,
+    Reference,
+    References,
+    SmartFileAccess,
+    WorkspaceIndex,
+    references,
+)
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.engine import Confirmation, Engine, EngineQuery
 from foldline.backends.errors import LSPTimeoutError, PathError, SymbolNotFoundError
@@ -16,7 +24,9 @@ from foldline.backends.models import COMPLETE
 from foldline.backends.outlines.locations import Position
 from foldline.backends.references import namesakes
 from foldline.backends.references.hierarchy import Hierarchy
-from foldline.backends.references.two_tier_references import targets_of
+from foldline.backends.references.references import references_in_source
+from foldline.backends.references.references_cache import ReferencesCache
+from foldline.backends.references.two_tier_references import ReferencesQuery, targets_of
 from foldline.backends.text import format_references
 
 SOURCE = """class A:
@@ -319,14 +329,94 @@ def test_a_name_that_is_only_used_is_asked_about_where_it_is_imported() -> None:
 def test_pages_keep_the_tiers_apart_and_the_totals(tmp_path: Path) -> None:
     engine = Spy(Confirmation((use(2, 9, 11), use(10, 5, 7)), "engine"))
     access = access_with(tmp_path, engine)
-    first = access.find_references("A.go", budget=190)
+    first = access.find_references("A.go", budget=130)
     assert first.cursor is not None
-    assert len(format_references(first).encode()) <= 190
+    assert len(format_references(first).encode()) <= 130
     rest = access.find_references("A.go", cursor=first.cursor)
     assert len(first) + len(rest) == first.total == rest.total == 4
     assert {reference.tier for reference in rest} == {"possible"} or {
         reference.tier for reference in first
     } == {"confirmed"}
+
+
+USES = (
+    "from base import Hub\n\n\ndef f{0}():\n    return Hub()\n",
+    "from base import (\n    Hub,\n)\nx = Hub  # Hub\n\n\nclass A(Hub): ...\n",
+    "import base\nfrom other import Hub as B\n\n\ndef g(one: 'Hub'):\n    return base.Hub + B\n",
+    "from base import Hub\n__all__ = ['Hub']\n\n\ndef h(Hub=f'{{Hub}}'):\n    return Hub\n",
+)
+
+
+def hub(root: Path, files: int) -> SmartFileAccess:
+    """A class that as many files use, and an engine that confirms all but some members' names."""
+    root.mkdir()
+    (root / "base.py").write_text('class Hub:\n    """A Hub."""\n\n\nHub()\n')
+    (root / "a.py").write_text("import base\n\n\nclass Hub (base.Hub): ...\n")
+    for number in range(files):
+        text = USES[number % 4 if number < 12 else number % 2].format(number)
+        (root / f"{'test_' * (number % 3 == 0)}m{number:03}.py").write_text(text)
+    (root / "z.py").write_text("class Other:\n    Hub = 1\n\n\nprint(one.Hub)\n")
+    uses = [
+        Reference(path.name, line, text, column=match.start() + 1, column_end=match.end() + 1)
+        for path in sorted(root.glob("*.py"))
+        for line, text in enumerate(path.read_text().split("\n"), 1)
+        for match in re.finditer(r"\bHub\b(?=[(),:]|$| #|'\))| B$", text)
+        if path.name != "z.py"
+    ]
+    access = SmartFileAccess.for_workspace(
+        root, lsp_backend=Spy(Confirmation(tuple(uses), "engine")), patience=None
+    )
+    access.search_files("nothing")
+    return access
+
+
+@pytest.mark.parametrize("name", ["Hub", "base.Hub", "base.py:1"])
+def test_pages_with_parsed_uses_alone_are_those_of_the_whole_answer(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    access = hub(tmp_path / "hub", 40)
+    pages: list[list[References]] = [[], []]
+    of_pages = []
+
+    async def of_page(query: ReferencesQuery, engine_query: EngineQuery) -> References | None:
+        of_pages.append(await by_page(query, engine_query))
+        return of_pages[-1] if found is pages[0] else None
+
+    by_page = ReferencesQuery._of_page
+    monkeypatch.setattr(ReferencesQuery, "_of_page", of_page)
+    for found in pages:
+        access._answers, cursor = ReferencesCache(), None
+        while cursor or not found:
+            found.append(access.find_references(name, budget=400, cursor=cursor))
+            cursor = found[-1].cursor
+    access.close()
+    assert pages[0] == pages[1]
+    assert len(pages[0]) > 4
+    assert [page is None for page in of_pages[:3]] == [False] * 3
+    assert pages[0][-1].references[-1].tier != "confirmed"
+
+
+def test_a_page_of_a_hub_parses_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[str] = []
+
+    def spy(path: str, *rest: Any, **options: Any) -> list[Reference]:
+        parsed.append(path)
+        return references_in_source(path, *rest, **options)
+
+    monkeypatch.setattr(references, "references_in_source", spy)
+    counts = []
+    for files in (60, 120):
+        access = hub(tmp_path / f"{files}", files)
+        parsed.clear()
+        found = access.find_references("Hub", budget=300)
+        access.close()
+        shown = {use.path for use in found}
+        assert shown <= set(parsed)
+        counts.append(len(parsed))
+        assert found.confirmed > files * 2
+    assert counts[0] == counts[1] < 30
 
 
 def test_an_engine_that_cannot_begin_is_said_and_the_matches_are_there(tmp_path: Path) -> None:

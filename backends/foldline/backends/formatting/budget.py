@@ -34,7 +34,7 @@ OUTLINE_DETAILS = 1500
 """The bytes of an outline with signatures within the default budget; names alone may fill it."""
 SYMBOL_MATCHES = 2000
 """The bytes of what a query is about in a symbol that is larger than the default budget."""
-REFERENCES_DETAILS = 300
+REFERENCES_DETAILS = 225
 """The bytes of references that have their source lines within the default budget."""
 SUMMARY_BUDGET = 1500
 """An outline that replaces a file in a model's conversation."""

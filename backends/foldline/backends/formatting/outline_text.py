@@ -7,7 +7,7 @@ of each as many as fit, what is public and at the top of the file before what is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from itertools import groupby
@@ -32,13 +32,14 @@ from foldline.backends.parsers.strings import shorten
 from foldline.records import record
 
 _LONGEST_SIGNATURE = 200
+_LONGEST_OF_MATCH = 64
 _LONGEST_DOCSTRING = 80
 _LONGEST_IMPORTS = 160
 _LONGEST_DECORATOR = 40
 _LONGEST_NAME = 100
 _MOST_DECORATORS = 8
-# The best matches of a query that get signatures within a default budget.
-_BEST = 3
+# The best matches of a query, which get signatures.
+_BEST = 8
 _WITHOUT_ANNOTATIONS = frozenset({"names", "some names", "signatures", "some signatures"})
 # A name and what separates it from the next one have at least so many bytes.
 _LEAST = 3
@@ -47,6 +48,7 @@ _MOST_INHERITED = 24
 _IMPORTS, _DOCSTRING = -1, -2
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.VARIABLE})
 _TYPES = frozenset({SymbolKind.TYPE, SymbolKind.CLASS, SymbolKind.ENUM, SymbolKind.INTERFACE})
+_TYPE = re.compile(r"(?:[\w()]+ )*(?:class|interface|enum|struct|trait|type|record) ")
 _RECEIVER = re.compile(r"^func \([^)]*\) ")
 # A default budget shows all of an outline that has no more bytes.
 _SMALL = 400
@@ -78,7 +80,8 @@ def outline_lines(outline: FileOutline, budget: int | None = None) -> Sequence[L
     """The outline: path, language and lines, imports, then one line a symbol with its range.
 
     `budget` bytes are filled, by a default budget in part only (see `DefaultBudget`); the last line
-    says what was left out. With the name of a class as the query, only the class is shown.
+    says what was left out. For a query, the best matches have signatures, then come the names of
+    all others. With the name of a class as the query, only the class is shown.
     """
     check_budget(budget)
     headers = _Headers(outline)
@@ -88,14 +91,16 @@ def outline_lines(outline: FileOutline, budget: int | None = None) -> Sequence[L
             rest = len(list(flatten(outline.symbols))) - len(list(flatten(named)))
             notes = [_inherited(base) for base in outline.inherited if base.path]
             if gone := [visible(base.base) for base in outline.inherited if not base.path]:
-                notes.append(f"(from {', '.join(gone)} too, which can't be followed from here)")
-            notes += [f"({rest} more in this file)"] if rest else []
+                notes.append(f"(from {', '.join(gone)} too, which isn't known here)")
+            notes += [f"({rest} more in file)"] if rest else []
             return _fit_above(notes, headers, named, budget)
-        return _matching_lines(headers, outline.symbols, outline.matches, budget)
     symbols = outline.symbols
     if outline.line_count > _SMALL_FILE:
         symbols = _without_locals(symbols, inside=False)
-    return _fit(headers, _with_types(symbols), budget)
+    symbols = _with_types(symbols)
+    if outline.query:
+        return _matching_lines(headers, symbols, outline.matches, budget)
+    return _fit(headers, symbols, budget)
 
 
 def _without_locals(symbols: Sequence[SymbolInfo], *, inside: bool) -> tuple[SymbolInfo, ...]:
@@ -155,12 +160,12 @@ def class_parts(outline: FileOutline) -> list[SymbolInfo]:
     return outer if len(outer) > 1 or is_class else []
 
 
-def short_symbol(symbol: SymbolInfo) -> SymbolInfo:
+def short_symbol(symbol: SymbolInfo, longest: int = _LONGEST_SIGNATURE) -> SymbolInfo:
     """The symbol itself with its long texts cut."""
     marks = [shorten(mark, _LONGEST_DECORATOR) for mark in symbol.decorators[:_MOST_DECORATORS]]
     return replace(
         symbol,
-        signature=_signature(symbol, symbol.signature),
+        signature=_signature(symbol, symbol.signature, longest),
         decorators=(*marks, "…") if len(symbol.decorators) > len(marks) else tuple(marks),
         docstring=shorten(symbol.docstring, _LONGEST_DOCSTRING) if symbol.docstring else None,
     )
@@ -185,7 +190,7 @@ class _Headers:
         assert outline is not None
         count = outline.line_count
         length = f"{count} {'line' if count == 1 else 'lines'}"
-        what = f" ({outline.language}, {length})"
+        what = "" if outline.query else f" ({outline.language}, {length})"
         if outline.docstring and docstring:
             what += f"  # {visible(shorten(outline.docstring, _LONGEST_DOCSTRING))}"
         lines: list[Line] = [[(visible(outline.path), "bold"), (what, "dim")]]
@@ -274,8 +279,8 @@ class _Form:
         levels: How much of each, by its key.
         remark: The last line says it.
         enough: The budget that shows all.
-        every: For a query the number of all definitions: the last line counts those that match
-            less. Without one, 0: what is hidden is counted where it is.
+        asked: Rows are what a query is about; the names of all others come after them.
+        between: What separates names.
     """
 
     headers: _Headers
@@ -283,7 +288,8 @@ class _Form:
     levels: Mapping[int, int] = field(default_factory=dict)
     remark: str = ""
     enough: int = LARGEST_BUDGET + 1
-    every: int = 0
+    asked: bool = False
+    between: str = ", "
     _rows: dict[tuple[int, int, int], Line] = field(default_factory=dict)
 
     def raise_to(self, level: _Level, keys: Sequence[int]) -> None:
@@ -301,7 +307,7 @@ class _Form:
             if self._raised(stage, room, too_large, rest):
                 continue
             # Signatures may be smaller than the line of imports.
-            if stage.what != "imports":
+            if stage.what not in {"imports", "matches"}:
                 return
             too_large.append(stage.what)
 
@@ -328,10 +334,8 @@ class _Form:
         if not _WITHOUT_ANNOTATIONS.isdisjoint(parts):
             parts = [part for part in parts if part != "annotations and defaults"]
         more = f"; budget {self.enough} shows all" if self.enough <= LARGEST_BUDGET else ""
-        if self.every:
-            less = self.every - len(self.levels)
-            self.remark = f"({less} more match less: ask without a query)" if less else ""
-            return
+        if self.asked:
+            parts = [part for part in parts if part.endswith(("names", "matches"))]
         self.remark = f"(left out: {', '.join(parts)}{more})" if parts else ""
 
     def lines(self) -> list[Line]:
@@ -345,9 +349,11 @@ class _Form:
     ) -> list[Line]:
         lines: list[Line] = []
         shown = [symbol for symbol in symbols if id(symbol) in self.levels]
+        if self.asked:
+            shown.sort(key=lambda one: self.levels[id(one)] < _Level.BRIEF)
         for in_rows, group in groupby(shown, key=lambda one: self.levels[id(one)] >= _Level.BRIEF):
             if not in_rows:
-                names = ", ".join(map(self._with_members, group))
+                names = self.between.join(dict.fromkeys(map(self._with_members, group)))
                 lines.append([("  " * indent + names, "")])
                 continue
             members = list(group)
@@ -357,14 +363,14 @@ class _Form:
                 continue
             for before, symbol in zip([None, *members], members, strict=False):
                 # `int width, height;` has two symbols.
-                if before and _text_of(before) == _text_of(symbol) and not symbol.children:
-                    continue
-                if outer and _is_parameter(symbol, outer):
+                is_twin = before and _text_of(before) == _text_of(symbol) and not symbol.children
+                is_shown = is_twin or (outer and _is_parameter(symbol, outer))
+                if is_shown and not self.asked:
                     continue
                 outer = symbol if symbol.kind == SymbolKind.METHOD else outer
                 lines.append(self._row(symbol, indent))
                 lines += self._render(symbol.children, indent + 1, symbol)
-        if not self.every and len(shown) < len(symbols):
+        if len(shown) < len(symbols):
             first = next(symbol.line for symbol in symbols if id(symbol) not in self.levels)
             hidden = f"… {len(symbols) - len(shown)} more from line {first} on"
             lines.append(note("  " * indent + hidden))
@@ -374,7 +380,9 @@ class _Form:
         level = self.levels[id(symbol)]
         key = (id(symbol), level, indent)
         if key not in self._rows:
-            short = short_symbol(symbol if level >= _Level.FULL else _brief(symbol))
+            is_full = level >= _Level.FULL
+            longest = _LONGEST_SIGNATURE if is_full or not self.asked else _LONGEST_OF_MATCH
+            short = short_symbol(symbol if is_full else _brief(symbol), longest)
             self._rows[key] = symbol_line(short, indent, docstring=level == _Level.DOCSTRING)
         return self._rows[key]
 
@@ -382,10 +390,10 @@ class _Form:
         """`page 120`, or with the names of all that is inside: `page 120 (rows 122, size 130)`."""
         inside = [located.symbol for located in flatten(symbol.children)]
         shown = [child for child in inside if id(child) in self.levels]
-        names = [self._name(child) for child in shown]
-        if not self.every and len(shown) < len(inside):
+        names = [*dict.fromkeys(map(self._name, shown))]
+        if len(shown) < len(inside):
             names.append(f"… {len(inside) - len(shown)} more")
-        return f"{self._name(symbol)} ({', '.join(names)})" if names else self._name(symbol)
+        return f"{self._name(symbol)} ({self.between.join(names)})" if names else self._name(symbol)
 
     def _name(self, symbol: SymbolInfo) -> str:
         name = visible(shorten(symbol.name, _LONGEST_NAME))
@@ -406,33 +414,45 @@ def _text_of(symbol: SymbolInfo) -> tuple[int, int, str]:
 def _matching_lines(
     headers: _Headers, symbols: Sequence[SymbolInfo], matches: Sequence[str], budget: int | None
 ) -> Sequence[Line]:
-    """The definitions that a query is about, best ones with signatures, and a count of others.
+    """The definitions that a query is about, best ones with signatures, and the others' names.
 
-    They stand in the order of the file.
+    Of a default budget that holds all names, signatures have what is left.
     """
-    by_name = dict(distinct(flatten(symbols)))
-    ranked = [by_name[name] for name in matches if name in by_name]
+    every = list(flatten(symbols))
+    by_name = dict(distinct(every))
+    kept = dict.fromkeys(_shown_around(name, by_name) for name in matches)
+    ranked = [by_name[name] for name in kept if name]
     if not ranked:
         return _fit_above(["(nothing here has words of the question)"], headers, symbols, budget)
-    is_default = isinstance(budget, DefaultBudget)
     limit = LARGEST_BUDGET if budget is None else budget
-    if is_default:
-        limit = min(limit, OUTLINE_DETAILS)
 
     def keys(some: Sequence[Located]) -> list[int]:
         return [*dict.fromkeys(id(one) for of in some for one in (*of.enclosing, of.symbol))]
 
-    form = _Form(headers, symbols, every=len(by_name))
-    every = keys(ranked)
-    stages = [
-        _Stage("", _Level.BRIEF, keys(ranked[:_BEST])),
-        _Stage("", _Level.NAME, every),
-        _Stage("", _Level.LINE, every),
-    ]
-    if not is_default:
-        stages += [_Stage("", level, every) for level in (_Level.BRIEF, _Level.FULL)]
+    between = ", " if any(" " in one.symbol.name for one in every) else " "
+    form = _Form(headers, symbols, asked=True, between=between)
+    outer_first = sorted(every, key=lambda one: len(one.enclosing))[: LARGEST_BUDGET // _LEAST]
+    names = _Stage("names", _Level.NAME, keys([*ranked, *outer_first]))
+    best = _Stage("matches", _Level.BRIEF, keys(ranked[:_BEST]))
+    form.raise_to(names.level, names.keys)
+    names_fit = size_of_lines(form.lines()) <= limit
+    form.raise_to(best.level, best.keys)
+    form.enough = size_of_lines(form.lines()) if headers.outline else form.enough
+    form.levels = {}
+    if isinstance(budget, DefaultBudget):
+        stages = [names, best] if names_fit else [best, names]
+    else:
+        levels = (_Level.LINE, _Level.BRIEF, _Level.FULL)
+        stages = [best, names, *(_Stage("", level, keys(ranked)) for level in levels)]
     form.fill(iter(stages), limit, limit)
     return _within(form.lines(), limit)
+
+
+def _shown_around(name: str, known: Collection[str]) -> str:
+    """The name, or that of the innermost definition around it that is shown."""
+    while name and name not in known:
+        name = name.rpartition(".")[0]
+    return name
 
 
 def _inherited(one: Inherited) -> str:
@@ -461,17 +481,18 @@ def _within(lines: Sequence[Line], budget: int | None) -> Sequence[Line]:
 
 def _brief(symbol: SymbolInfo) -> SymbolInfo:
     """The symbol with a brief signature; itself where that is the same."""
-    if symbol.kind not in _CALLABLE:
+    if symbol.kind not in _CALLABLE and not _TYPE.match(symbol.signature):
         return symbol
     signature = brief_signature(symbol.name, symbol.signature)
     return symbol if signature == symbol.signature else replace(symbol, signature=signature)
 
 
-def _signature(symbol: SymbolInfo, signature: str) -> str:
+def _signature(symbol: SymbolInfo, signature: str, longest: int) -> str:
     """A signature that isn't too long, with the name in it."""
-    shortened = shorten(signature, _LONGEST_SIGNATURE)
+    shortened = shorten(signature, longest)
     leaf = symbol.name.rpartition(".")[2]
-    if shortened == signature or leaf in shortened:
+    # A parser may have cut it.
+    if leaf in shortened or not shortened.endswith("…"):
         return shortened
     return shorten(symbol.name, _LONGEST_SIGNATURE)
 
@@ -481,7 +502,7 @@ def _is_private(name: str) -> bool:
 
 
 def brief_signature(name: str, signature: str) -> str:
-    """The signature without annotations, defaults, type parameters and what is returned.
+    """The signature without annotations, defaults, type parameters, `self` and what is returned.
 
     Itself where it has nothing of the kind, or isn't understood.
 
@@ -489,6 +510,8 @@ def brief_signature(name: str, signature: str) -> str:
     'async def f(a, *, b)'
     >>> brief_signature("f", "export function f<T>(a?: T, ...b: [A, B]): Promise<void>")
     'export function f(a, ...b)'
+    >>> brief_signature("A", "class A<T extends B<C>> extends D")
+    'class A extends D'
     >>> brief_signature("LIMIT", "LIMIT: int = 3")
     'LIMIT'
     """
@@ -497,10 +520,14 @@ def brief_signature(name: str, signature: str) -> str:
     if end < 0:
         return signature
     before, after = signature[:end], signature[end:]
+    if _TYPE.fullmatch(before[: -len(leaf)]):
+        return before + (_before(after[1:], "")[1][1:] if after[:1] == "<" else after)
     opening = after.find("(")
     between = after[:opening].strip() if opening >= 0 else after.strip()
     if opening >= 0 and (not between or between[0] in "<[=:"):
         names = [_before(part, ":=")[0] for part in _parameters(after[opening + 1 :])]
+        if names[0] in {"self", "cls"} and before.startswith(("def ", "async def ")):
+            del names[0]
         return f"{before}({', '.join(filter(None, names))})"
     return before if between[:1] in {"=", ":", "?"} else signature
 

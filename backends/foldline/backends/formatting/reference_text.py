@@ -5,6 +5,7 @@ A folded file is one line: `shop/views.py: 3 import; 12, 15 call in make; 20 in 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from itertools import groupby
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.base.languages import language_of
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.parts import note
-from foldline.backends.formatting.text import files_text, first_of, plural, reference_line, remarks
+from foldline.backends.formatting.text import BY_NAME, files_text, first_of, reference_line, remarks
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import ReferenceKind
 from foldline.backends.parsers.strings import shorten
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _KIND = "refs"
 _TIERS = {
     "confirmed": "confirmed:",
-    "possible": "possible (the same name; no engine confirms it):",
+    "possible": "possible (by name):",
     "unnamed": "possible, {} in files that don't name its type:",
     "elsewhere": "possible, {} in other languages or minified:",
     "another": "",
@@ -45,6 +46,9 @@ _SMALLEST = 3
 _TEXT_BYTES = 250
 _MOST_LINES = 8
 _MOST_NAMED = 4
+# Uses of a type whose definition around them is named.
+_TYPE = re.compile(r"\b(?:class|interface|struct|enum|trait|type|record)\b")
+_NAMED = (ReferenceKind.CALL, ReferenceKind.DEFINITION)
 # Of as many files of one kind in a folder, such as translations, their number is said.
 _MOST_ALIKE = 5
 _DATA = frozenset({".ini", ".json", ".properties", ".resx", ".strings", ".xml", ".yaml", ".yml"})
@@ -92,8 +96,9 @@ def references_lines(found: References, budget: int | None = None) -> Sequence[L
     full = _lines(found, files, every)
     enough = budgets.size_of_lines(full)
     is_default = isinstance(budget, budgets.DefaultBudget)
+    are_tests = any(use.begins for use in found.references[:1])
     details = budgets.REFERENCES_DETAILS + sum(map(budgets.size_of_line, _text(found)))
-    if budget is None or enough <= (details if is_default else budget):
+    if budget is None or enough <= (details if is_default and not are_tests else budget):
         return full
 
     def fits(count: int) -> bool:
@@ -139,7 +144,7 @@ def _lines(
     part = "" if shown == count else f", {shown} shown"
     by_certainty = ((found.confirmed, "confirmed"), (found.possible, "possible"))
     tiers = ", ".join(f"{number} {tier}" for number, tier in by_certainty if number)
-    uses_text = f"{tiers or count} {plural('reference', count)}"
+    uses_text = tiers or (f"{count} by name" if count else "0 references")
     lines: list[Line] = [[(visible(found.said), "italic")]] if found.said else []
     lines.append([(f"{uses_text} in {files_text(found.files)}{part}", "bold")])
     # Where all of them are confirmed, the first line says so.
@@ -156,17 +161,18 @@ def _lines(
             count_of = sum(use.tier == tier for use in found)
             lines.append([(_TIERS[tier].format(count_of), "italic")])
         path = (visible(uses[0].path), "bold")
-        test = " (test)" if uses[0].test else ""
-        in_full = uses[: max(whole - number, 0)]
-        folded = "; ".join(_folded(uses[len(in_full) :], named=not (beside and uses[0].test)))
+        in_full = [] if uses[0].begins else uses[: max(whole - number, 0)]
+        rest = uses[len(in_full) :]
+        is_named = not (beside and uses[0].test)
+        folded = "; ".join(_titled(rest) if uses[0].begins else _folded(rest, named=is_named))
         number += len(uses)
         if in_full:
             # Two uses on a line are shown once.
             rows = (row for row, _ in groupby(map(reference_line, in_full)))
-            lines += [[path, (test, "dim")], *rows]
+            lines += [[path], *rows]
             lines += [note(f"  {folded}")] if folded else []
         else:
-            lines.append([path, (f"{test}: {folded}", "dim")])
+            lines.append([path, (f": {folded}", "dim")])
     lines += _another(found)
     lines += _named(found)
     lines += _text(found)
@@ -175,7 +181,9 @@ def _lines(
         lines.append(note(f"({f'budget {enough}' if is_exact else 'a scope'} shows the code)"))
     if found.cursor is not None:
         lines.append(note(f"… {count - shown} not shown here: ask with cursor {found.cursor}"))
-    return [*lines, *remarks(found.reason, found.coverage)]
+    said = remarks(found.reason, found.coverage)
+    # The first line has it.
+    return [*lines, *(one for one in said if tiers or not count or one != BY_NAME)]
 
 
 def _another(found: References) -> list[Line]:
@@ -183,7 +191,7 @@ def _another(found: References) -> list[Line]:
     uses = [use for use in found if use.tier == "another"]
     word = found.name.rpartition(".")[2]
     defining = [use for use in uses if use.kind == ReferenceKind.DEFINITION]
-    names = {f"{use.enclosing or PurePath(use.path).stem}.{word}": 0 for use in defining}
+    names = {use.enclosing or PurePath(use.path).stem: 0 for use in defining}
     named = f": {first_of(names, _MOST_NAMED)}" if names else ""
     text = f"{len(uses)} of another {word}{named}"
     return [note(visible(text))] if uses else []
@@ -238,9 +246,31 @@ def _numbers(lines: Sequence[int]) -> str:
 
 
 def _files(found: References) -> Iterator[list[Reference]]:
-    """Yield the uses of one file and tier after the other."""
-    for _, uses in groupby(found.references, key=lambda use: (use.path, use.tier)):
-        yield list(uses)
+    """Yield the uses of one file and tier after the other; each says what it's in where that tells.
+
+    The question tells what defines `Class.method`, and a type is read as an annotation.
+    """
+    _, dot, word = found.name.rpartition(".")
+    kinds = (use.kind == ReferenceKind.DEFINITION and _TYPE.search(use.context) for use in found)
+    is_type = any(kinds)
+    for _, group in groupby(found.references, key=lambda use: (use.path, use.tier)):
+        uses = list(group)
+        calling = {use.enclosing for use in uses if use.kind in _NAMED or not is_type}
+        yield [
+            replace(use, enclosing="")
+            if (dot and f".{use.enclosing}.{word}".endswith(f".{found.name}"))
+            or use.kind == ReferenceKind.EXPORT
+            or not (use.test or use.enclosing in calling)
+            else use
+            for use in uses
+        ]
+
+
+def _titled(uses: Iterable[Reference]) -> Iterator[str]:
+    """Yield where each test begins, its title and its uses: `11 test_show (12, 15)`."""
+    for (begins, title), group in groupby(uses, key=lambda use: (use.begins, use.enclosing)):
+        lines = ", ".join(dict.fromkeys(str(use.line) for use in group))
+        yield f"{begins} {visible(shorten(title, _LONGEST_NAME))} ({lines})"
 
 
 def _folded(uses: Iterable[Reference], *, named: bool) -> Iterator[str]:

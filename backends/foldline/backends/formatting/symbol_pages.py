@@ -163,7 +163,7 @@ def _without_comment(detail: SymbolDetail, lines: list[str]) -> SymbolDetail:
         if index > head and (has_text or index - 1 in folded):
             folded.add(index)
     if not folded.issubset(comment):
-        note = f"…+N: N lines of comment; ask with cursor {_cursor(lines, 0)} for all"
+        note = f"…+N: N lines of comment; cursor {_cursor(lines, 0)} for all"
         part = replace(detail, body=_folded(lines, folded), notes=(*detail.notes, note))
         if _size(part) <= _size(detail) - _WORTH_FOLDING:
             return replace(part, cursor=_cursor(lines, 0))
@@ -172,7 +172,7 @@ def _without_comment(detail: SymbolDetail, lines: list[str]) -> SymbolDetail:
     cursor = _cursor(lines, comment[0])
     shown = [index for index in range(len(lines)) if index not in comment]
     page = page_lines([lines[index] for index in shown], 1, None)
-    more = f": ask with cursor {cursor} for the comment ({len(comment)} lines)"
+    more = f": cursor {cursor} for the comment ({len(comment)} lines)"
     part = _part(detail, lines, shown, page, column=1, more=more)
     return replace(part, cursor=cursor) if _size(part) < _size(detail) else detail
 
@@ -370,7 +370,7 @@ def matching_part(
         page = LinePage("", len(shown), 0, None)
         left = len(matching.difference(shown))
         but = f" but for {left} more {plural('line', left)}" if left else ""
-        more = "" if brief else f": what matches{but}; ask with cursor {rest} for all"
+        more = "" if brief else f": what matches{but}; cursor {rest} for all"
         return _part(short, lines, shown, page, column=1, more=more)
 
     def best_of(count: int) -> SymbolDetail:

@@ -45,6 +45,7 @@ _ABOUT_SERVERS = (
 )
 # A failure that an earlier answer told in full.
 _TOLD = re.compile(r"[\w.-]+: still (?:failing|down|restarting|stopped)")
+BY_NAME = note("(by name alone)")
 # Languages in which indentation is nesting.
 _NESTED = (".py", ".pyi", ".yaml", ".yml")
 _UNITS = ("B", "KB", "MB", "GB", "TB")
@@ -195,7 +196,7 @@ def search_line(hit: SearchHit) -> Line:
 def grep_lines(results: GrepResults) -> list[Line]:
     """The totals, then the matching lines grouped by file: `12: match`, `13- line after it`.
 
-    A line names those of the same text: `same line: 15, shop/b.py:3 and 8 more`.
+    A line names those of the same text: `also 15; shop/b.py:3 and 8 more`.
     """
     count, is_lines = results.total, results.show == "lines"
     shown = len(results.matches if is_lines else results.counts)
@@ -224,9 +225,10 @@ def _match_lines(results: GrepResults) -> Iterator[Line]:
     by_file: dict[str, dict[int, list[Line]]] = {}
     folded: dict[int, list[GrepMatch]] = {}
     indents: dict[str, int] = {}
+    nested = {match.path for match in results.matches if match.around}
     for match in results.matches:
-        if match.path.endswith(_NESTED) or match.above:
-            texts = [match.text, *(line for _, line in match.above)]
+        if match.path.endswith(_NESTED) or match.path in nested:
+            texts = [match.text, *(line for _, line in match.around)]
             indent = min(len(text) - len(text.lstrip()) for text in texts)
             indents[match.path] = min(indent, indents.get(match.path, indent))
     for match in results.matches:
@@ -239,7 +241,7 @@ def _match_lines(results: GrepResults) -> Iterator[Line]:
         for number, line in [*around, *enumerate(match.after, match.line + 1)]:
             shown: Line = [(f"  {number}-", "dim"), (f" {cut_line(line, 0)}", FOUND)]
             lines.setdefault(number, [shown])
-        for number, line in match.above:
+        for number, line in match.around:
             shown = [
                 (f"  {number}-", "dim"),
                 (f" {cut_line(line[indents[match.path] :], 0)}", FOUND),
@@ -281,7 +283,7 @@ def _same_line(head: GrepMatch, others: Sequence[GrepMatch]) -> Line:
         places.append(numbers if path == head.path else f"{visible(path)}:{numbers}")
     more = head.equal - len(others)
     places += [f"{more} more"] if more else []
-    return note(f"    same line: {'; '.join(places)}")
+    return note(f"    also {'; '.join(places)}")
 
 
 def reference_line(reference: Reference) -> Line:
@@ -330,7 +332,7 @@ def cut_line(line: str, column: int) -> str:
 
 def rest(cursor: str | None) -> list[Line]:
     """The line with the cursor that continues an answer, where there is one."""
-    return [] if cursor is None else [note(f"… more: cursor {cursor}")]
+    return [] if cursor is None else [note(f"… cursor {cursor}")]
 
 
 def remarks(reason: str, coverage: str) -> list[Line]:
@@ -344,7 +346,7 @@ def remarks(reason: str, coverage: str) -> list[Line]:
     lines = [note(f"({visible(reason)})")] if reason else []
     gaps = "; ".join(_about_the_answer(coverage.removeprefix("partial: ")))
     if coverage and not gaps:
-        lines.append(note("(by name alone)"))
+        lines.append(BY_NAME)
     elif coverage != COMPLETE:
         kind = "partial" if coverage.startswith("partial: ") else "coverage"
         lines.append(note(f"({kind}: {visible(gaps)})"))

@@ -96,13 +96,14 @@ class IndexBuilder:
         reader: Reads files for the index, and those that an answer lacks.
         progress: The files done and in all, of code or of texts, whichever was begun last.
         began: When that was.
+        known: The files of that kind that the index had before.
         build: The last one in the background.
     """
 
     def __init__(self, freshness: Freshness, report: Progress | None) -> None:
         self.freshness = freshness
         self.reader = FileReader(freshness.files)
-        self.progress, self.began = (0, 0), 0.0
+        self.progress, self.began, self.known = (0, 0), 0.0, 0
         self._report = report
         self._updating, self._starting = threading.RLock(), threading.Lock()
         self.build = Build()
@@ -229,7 +230,7 @@ class IndexBuilder:
 
         Returns whether some file changed so lately that its times may not show a change.
         """
-        gone, stamps = self.freshness.compared(store, listing, kind)
+        gone, stamps, self.known = self.freshness.compared(store, listing, kind)
         if gone:
             store.update(gone)
             self.freshness.forget_comparison(kind)

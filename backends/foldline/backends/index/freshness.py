@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from foldline.backends.files.local import LocalFileBackend
 
     # The paths of files that are gone, and those to read.
-    Differences = tuple[list[str], list[FileStamp]]
+    Differences = tuple[list[str], list[FileStamp], int]
 
 logger = logging.getLogger(__name__)
 # Folders of which another version is kept: each is listed by the next process.
@@ -174,15 +174,17 @@ class Freshness:
 
 
 def _differences(store: Store, listing: Listing, kind: int) -> Differences:
-    """Of code or texts, the paths that the index has and the listing lacks, and what to read."""
+    """Of code or texts: paths that only the index has, what to read, and how many others are."""
     indexed = store.files(kind)
-    changed = []
+    changed, unchanged = [], 0
     for stamp in listing.files():
         if kind_of(stamp.path) == kind:
             file = indexed.pop(stamp.path, None)
             if file is None or file[:4] != stamp[1:5] or file[4]:
                 changed.append(stamp)
-    return [*indexed], changed
+            else:
+                unchanged += 1
+    return [*indexed], changed, unchanged
 
 
 def _remove(location: Path) -> None:

@@ -302,7 +302,8 @@ class IndexQuery:
         cancelled = build.state is State.CANCELLED
         activity = "indexing was cancelled" if cancelled else "indexing"
         if total:
-            return f"partial: {activity} ({done:,} of {total:,} files)"
+            known = self._builder.known
+            return f"partial: {activity} ({known + done:,} of {known + total:,} files)"
         return f"partial: {activity}{'' if cancelled else ' has just begun'}"
 
     async def _is_built(self, kind: int, since: float, patience: float | None) -> bool:

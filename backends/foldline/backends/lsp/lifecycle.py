@@ -76,6 +76,7 @@ class Limits:
         grace: The time to obey `shutdown`, and then to obey a signal.
         watch: How often memory and idleness are checked.
         memory: The bytes of the server and all its children above which it is restarted.
+        heavy: With more bytes than this, it is stopped once it is idle for `heavy_idle`.
         backoff: How long to wait before each further restart; the last one holds for all more.
         crashes: This many crashes, each within `healthy` of its start, take it down for `down`.
         open_documents: How many files stay open that aren't open in an editor.
@@ -92,6 +93,8 @@ class Limits:
     grace: float = 2.0
     watch: float = 5.0
     memory: int = 3 << 30
+    heavy: int = 384 << 20
+    heavy_idle: float = 60.0
     backoff: tuple[float, ...] = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
     crashes: int = 4
     healthy: float = 60.0

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import math
 import os
+import re
 import time
 from collections import OrderedDict
 from dataclasses import replace
@@ -52,6 +53,8 @@ _EARLY_SECONDS = 0.1
 # Projects beside the one that defines a name whose servers are asked for its uses, too.
 MAX_OTHER_PROJECTS = 3
 _MAX_ANSWERS = 512
+# Files of a folder that are looked into for how they import each other.
+_MOST_LOOKED_INTO = 20
 
 
 @record
@@ -112,6 +115,8 @@ class ServerPool:
         self._answers: OrderedDict[tuple[object, ...], asyncio.Task[Any]] = OrderedDict()
         self._snapshot: Snapshot = {}
         self._looks = Shared(self._look)
+        # The top folders that are looked into, by whether they are part of one project.
+        self._are_parts: dict[str, bool] = {}
         self._early: asyncio.Task[InitializedServer] | None = None
         self._closing: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -119,9 +124,10 @@ class ServerPool:
     async def ask(
         self, query: Query, snapshot: Snapshot | None = None, *, patience: float = math.inf
     ) -> Answered:
-        """The answer of the best server that gives one, as of `snapshot` or of now.
+        """The answer of the best server that starts, as of `snapshot` or of now.
 
-        A server that owes answers for longer than `patience` seconds isn't waited for.
+        A server that owes answers for longer than `patience` seconds isn't waited for. Where one
+        has been up, no other kind is started beside it, however late or wrong it is.
 
         Raises:
             LSPError: The failure of the last of them; `LSPUnavailableError` where there is none.
@@ -138,6 +144,8 @@ class ServerPool:
                 answered = await self._ask_twice(session, query, snapshot, patience)
             except errors.LSPError as error:
                 problem = session.briefly(error)
+                if session.generation:
+                    break
             else:
                 session.has_failed = False
                 return answered
@@ -220,7 +228,7 @@ class ServerPool:
         def root_of(spec: ServerSpec, path: str) -> Path:
             key = spec.name, path.rpartition("/")[0]
             if key not in roots:
-                roots[key] = root_for(spec, self._files.root, path)
+                roots[key] = self._root(spec, path)
             return roots[key]
 
         for query in queries:
@@ -238,7 +246,7 @@ class ServerPool:
     def session_for(self, path: str, answer: Answer) -> ServerSession | None:
         """The session that is asked first about `path`, if it exists already."""
         for spec, _ in self._catalog.candidates(language_id(path), answer)[:1]:
-            return self._sessions.get((spec.name, root_for(spec, self._files.root, path)))
+            return self._sessions.get((spec.name, self._root(spec, path)))
         return None
 
     @property
@@ -258,7 +266,7 @@ class ServerPool:
                 or not running.ready.is_ready
                 or not spec.understands(path)
                 or Answer.SYMBOLS not in spec.answers
-                or root_for(spec, self._files.root, path) != session.root
+                or self._root(spec, path) != session.root
             ):
                 continue
             text = self._files.text_of(path)
@@ -365,7 +373,7 @@ class ServerPool:
         return await asyncio.shield(task)
 
     def _session(self, spec: ServerSpec, command: tuple[str, ...], path: str) -> ServerSession:
-        root = root_for(spec, self._files.root, path)
+        root = self._root(spec, path)
         key = (spec.name, root)
         session = self._sessions.get(key)
         if session is None:
@@ -385,6 +393,33 @@ class ServerPool:
         if not session.is_up:
             self._make_room(spec)
         return session
+
+    def _root(self, spec: ServerSpec, path: str) -> Path:
+        """The folder whose server knows the imports of a file."""
+        workspace = self._files.root
+        root = root_for(spec, workspace, path)
+        if root == workspace or "python" not in spec.languages:
+            return root
+        top = path.partition("/")[0]
+        if top not in self._are_parts:
+            paths = self._snapshot or (self._kept and self._kept.last_paths()) or ()
+            below = [one for one in paths if one.startswith(f"{top}/") and one.endswith(".py")]
+            if not below:
+                return root
+            self._are_parts[top] = self._imports_itself(top, below)
+        return workspace if self._are_parts[top] else root
+
+    def _imports_itself(self, top: str, paths: Sequence[str]) -> bool:
+        """Return whether half of a folder's files import it by its path from the workspace."""
+        imports = re.compile(rf"^ *(?:from|import) +({re.escape(top)}\.\w+)", re.M)
+
+        def does(path: str) -> bool:
+            names = {*imports.findall(self._files.text_of(path) or "")}
+            places = [self._files.root / name.replace(".", "/") for name in names]
+            return any(os.path.exists(place) or os.path.exists(f"{place}.py") for place in places)
+
+        some = paths[:: len(paths) // _MOST_LOOKED_INTO + 1]
+        return 2 * sum(map(does, some)) >= len(some)
 
     def sessions_up(self, spec: ServerSpec) -> list[ServerSession]:
         """The servers of this kind that have a process."""

@@ -138,8 +138,9 @@ class ServerQuery(EngineQuery):
         try:
             return await self.pool.ask(query, snapshot, patience=seconds)
         except errors.LSPError as error:
-            is_elsewhere = isinstance(error, errors.LSPElsewhereError)
-            if query.project or is_elsewhere or language_id(query.target.path) != "python":
+            # A server that is late has all the work that the machine can do.
+            is_up = isinstance(error, errors.LSPElsewhereError | errors.LSPTimeoutError)
+            if query.project or is_up or language_id(query.target.path) != "python":
                 raise
             return await self._ask_jedi(query, snapshot, error)
 

@@ -338,7 +338,9 @@ class ServerSession:
                 problem = f"it held {self.memory >> 20:,} MiB and was restarted"
                 self._begin_end(running, problem, crashed=True)
                 return
-            if not self._busy and time.monotonic() - self.used > self._limits.idle:
+            is_heavy = self.memory > self._limits.heavy
+            idle = self._limits.heavy_idle if is_heavy else self._limits.idle
+            if not self._busy and time.monotonic() - self.used > idle:
                 self.rest()
                 return
 

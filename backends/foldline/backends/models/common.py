@@ -42,6 +42,7 @@ class ReferenceKind(StrEnum):
 
     DEFINITION = "definition"
     IMPORT = "import"
+    BASE = "base"
     CALL = "call"
     ATTRIBUTE = "attribute"
     WRITE = "write"

@@ -92,8 +92,8 @@ class GrepMatch:
 
     Of a long line, `text` is the part around the match that begins at the column `text_column`;
     of the lines around it the beginning is kept. On pages, `equal` counts the lines to come that
-    have the same text. Where few lines match, `above` has the numbers and the texts of the lines
-    that they are nested in.
+    have the same text. Where few lines match, `around` has the numbers and the texts of the lines
+    that they are nested in, and where more do, of those that go on with them.
     """
 
     path: str
@@ -104,7 +104,7 @@ class GrepMatch:
     after: tuple[str, ...] = ()
     text_column: int = 1
     equal: int = 0
-    above: tuple[tuple[int, str], ...] = ()
+    around: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

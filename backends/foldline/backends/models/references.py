@@ -19,6 +19,8 @@ class Reference:
     definition of the name explains it better.
 
     `alias` is the name under which an import, or the alias of a type, binds it here.
+
+    Of tests that were asked for, `enclosing` is the title, and `begins` the line of the first one.
     """
 
     path: str
@@ -31,6 +33,7 @@ class Reference:
     column_end: int = 0
     tier: str = "possible"
     alias: str = ""
+    begins: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ class FileOutline(Listed[SymbolInfo]):
     empty, or what is uncertain: a syntax error, replaced bytes, an unknown language.
     Of an outline asked for a `query`, `matches` has the names of the symbols that it is about, best
     first, as `read_symbol` takes them. Where the query is the name of a class, `inherited` has its
-    bases, nearest first.
+    bases, nearest first, and `others` the outlines of small namesakes that were asked for with it.
     """
 
     _items: ClassVar = "symbols"
@@ -97,3 +97,4 @@ class FileOutline(Listed[SymbolInfo]):
     query: str = ""
     matches: tuple[str, ...] = ()
     inherited: tuple[Inherited, ...] = ()
+    others: tuple[FileOutline, ...] = ()

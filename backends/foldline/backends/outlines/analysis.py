@@ -56,8 +56,9 @@ class OwnAnalysis(ASTFileAnalysisBackend):
         source: str | None = None,
         since: float | None = None,
         most: int | None = None,
+        labelled: set[str] | None = None,
     ) -> References:
-        del source, since, most
+        del source, since, most, labelled
         references = self._own.find_references(symbol_name, scope)
         return self._with_definitions(self._own.with_columns(references))
 
@@ -95,9 +96,12 @@ async def uses_of(
     scope: str | None = None,
     since: float | None = None,
     most: int | None = None,
+    *,
+    labelled: set[str] | None = None,
 ) -> References:
     """The identifiers that the analysis finds, for a query asked at `since`.
 
-    With `most`, it may stop when it has as many.
+    With `most`, it may stop when it has as many. Those outside the `labelled` files need no kind.
     """
-    return await coroutine_of(analysis.find_references)(name, scope, since=since, most=most)
+    find = coroutine_of(analysis.find_references)
+    return await find(name, scope, since=since, most=most, labelled=labelled)

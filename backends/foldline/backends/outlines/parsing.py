@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
+from foldline.backends import references
 from foldline.backends.outlines.outlines import outline_source
 from foldline.backends.outlines.syntax import ParseCostlyError, ParseRefusedError
-from foldline.backends.references.bases import types_in_source
-from foldline.backends.references.references import references_in_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 def find(source: Parsed, name: str, *, guarded: bool = False) -> list[Found]:
     """The uses of the name; of a `guarded` source that takes too much, the source itself."""
     try:
-        return [*references_in_source(*source, name, guarded=guarded)]
+        return [*references.references_in_source(*source, name, guarded=guarded)]
     except ParseCostlyError:
         return [source]
     except ParseRefusedError as refused:
@@ -63,7 +62,7 @@ class Parsing:
     def types(self, source: Parsed, *, guarded: bool = False) -> FileTypes | None:
         """The types of the source with their bases; None where it isn't parsed."""
         try:
-            return types_in_source(*source, guarded=guarded)
+            return references.types_in_source(*source, guarded=guarded)
         except ParseCostlyError:
             raise
         except ParseRefusedError:

@@ -29,6 +29,7 @@ INDEXED = re.compile(r"(.*\S)\s*\[(\d{1,9})\]\Z", re.DOTALL)
 _TITLED = re.compile(r"^[\w.]+\s*\(?\s*([\"'`])(.*)\1\)?$")
 BODIES = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.TEST})
 _MOST_NEAR = 5
+_TESTS = re.compile(r"(?:^|[^a-z])[Tt]est(?:Method|Case)?\b|rstest|\b(?:Fact|Theory)\b")
 
 
 class Located(NamedTuple):
@@ -51,6 +52,15 @@ def flatten(symbols: Iterable[SymbolInfo]) -> Iterator[Located]:
         waiting.extend(
             Located(child, f"{name}.{child.name}", enclosing) for child in reversed(symbol.children)
         )
+
+
+def is_test(symbol: SymbolInfo) -> bool:
+    """Return whether the symbol is a test that holds no others, by its title, name or marks."""
+    is_one = symbol.kind == SymbolKind.TEST or (
+        symbol.kind in BODIES
+        and (symbol.name.lower().startswith("test") or any(map(_TESTS.search, symbol.decorators)))
+    )
+    return is_one and not any(child.kind == SymbolKind.TEST for child in symbol.children)
 
 
 def locate(path: str, symbols: Iterable[SymbolInfo], name: str) -> Located:

@@ -19,20 +19,27 @@ _STRING = r"""
     | \"{3}[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*+\"{3}
     | '{3}[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*+'{3}
 """
-# Whatever stands before the next line that starts with code, and that line's beginning: what a scan
-# takes is decided by how often it comes back from the pattern. It also stops at formatted strings
-# (the first group), at quotes that no string starts with (the second), and at the end.
+# Whatever stands before WHOLE, which begins with STOP, and WHOLE itself: what a scan takes is
+# decided by how often it comes back from the pattern. It also stops at formatted strings, at quotes
+# that no string starts with, and at the end.
 _NEXT = rf"""
-    (?: [^\n"'\#]++
-      | \n(?!INDENT[A-Za-z_@\x80-\xff])
+    (?: [^STOP"'\#]++
+      | (?!WHOLE)STOP
       | \#[^\n]*+
       | (?<![fFtT])(?<![fFtT][rR])(?:{_STRING})
     )*+
-    (?: \nINDENT(?=[A-Za-z_@\x80-\xff]) | ({_STRING}) | (["']) | \Z )
+    (?: WHOLE | (?P<formatted>{_STRING}) | (?P<quote>["']) | \Z )
 """
+
+
+def _before(stop: bytes, whole: bytes) -> re.Pattern[bytes]:
+    pattern = _NEXT.encode().replace(b"STOP", stop).replace(b"WHOLE", whole)
+    return re.compile(pattern, re.VERBOSE | re.DOTALL)
+
+
+# The next line that starts with code, and that line's beginning.
 _OF_MODULE, _ANY = (
-    re.compile(_NEXT.replace("INDENT", indent).encode(), re.VERBOSE | re.DOTALL)
-    for indent in ("", r"[ \t]*+")
+    _before(rb"\n", rb"\n%b(?=[A-Za-z_@\x80-\xff])" % indent) for indent in (b"", rb"[ \t]*+")
 )
 _BACKSLASH = ord("\\")
 _HEADER_END = re.compile(rb":[ \t]*(?:\#[^\n]*)?\n")
@@ -53,6 +60,20 @@ def excerpt(data: bytes, places: Sequence[int]) -> bytes:
     except _UnsureError:
         return data
     return b"".join(cut.pieces)
+
+
+def places_in_code(data: bytes, word: bytes) -> list[int] | None:
+    """The places of a word outside strings and comments; None where only a parse knows them."""
+    whole = rb"(?<![\w\x80-\xff])(%b)(?![\w\x80-\xff])" % re.escape(word)
+    places = []
+    for match in _before(re.escape(word[:1]), whole).finditer(data):
+        text = match["formatted"] or b""
+        if match["quote"] or word in text or _may_end_later(text):
+            return None
+        if match.lastindex and not text:
+            places.append(match.start(match.lastindex))
+    # The letters before a string are a part of it.
+    return places if len(word) > 2 else None
 
 
 class _UnsureError(Exception):
@@ -135,10 +156,10 @@ def _code_lines(
     """The starts of code on the lines after the first, with their indents."""
     for match in pattern.finditer(data, start, stop):
         end = match.end()
-        if match.lastindex == 1:
+        if match.lastgroup == "formatted":
             if _may_end_later(match[1]):
                 raise _UnsureError
-        elif match.lastindex == 2:
+        elif match.lastgroup == "quote":
             raise _UnsureError
         elif end < stop:
             newline = data.rfind(b"\n", 0, end)

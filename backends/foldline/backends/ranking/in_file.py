@@ -18,7 +18,7 @@ from foldline.backends.ranking.symbols import (
 )
 from foldline.backends.ranking.weights import HAND_SET
 
-LEAST = 0.12
+LEAST = 0.45
 """Of the best definition's score: what has less isn't what a question is about."""
 
 

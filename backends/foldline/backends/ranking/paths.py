@@ -81,18 +81,18 @@ class PathFacts:
         return by_stem
 
     @cached_property
-    def with_part(self) -> dict[str, set[int]]:
-        """For each folder's name, and each file's without its ending, the paths with it as a part.
-
-        Compare casefolded names.
-        """
-        by_part: defaultdict[str, set[int]] = defaultdict(set)
+    def _with_name(self) -> dict[str, list[list[int]]]:
+        by_name: defaultdict[str, list[list[int]]] = defaultdict(list)
         for part, numbers in self._parts.items():
-            for name in part.casefold().split("/")[:-1] if part.endswith("/") else ():
-                by_part[name].update(numbers)
+            for name in {*part.casefold().split("/")[:-1]} if part.endswith("/") else ():
+                by_name[name].append(numbers)
         for stem, numbers in self._with_stem.items():
-            by_part[stem.casefold()].update(numbers)
-        return by_part
+            by_name[stem.casefold()].append(numbers)
+        return by_name
+
+    def with_part(self, name: str) -> set[int]:
+        """The paths with a folder, or a file without its ending, of this casefolded name."""
+        return {*chain.from_iterable(self._with_name.get(name, ()))}
 
     def find(self, place: tuple[str, ...], *, whole: bool) -> list[int]:
         """The files that a place such as `db.models.query.QuerySet`, in parts, names.
@@ -121,7 +121,7 @@ def _shared(module: str, place: tuple[str, ...]) -> int:
     return next((count for count, (part, other) in enumerate(pairs) if part != other), len(place))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def facts_of(paths: tuple[str, ...]) -> PathFacts:
     """The facts of these paths, kept for the next question."""
     return PathFacts(paths)

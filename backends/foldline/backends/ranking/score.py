@@ -227,7 +227,7 @@ class Scores:
         total = sum(value for _, value in rarity.values()) or 1.0
         for part, (name, value) in rarity.items():
             full = _PATH_PART * best * value / total
-            for number in self.facts.with_part.get(part, ()):
+            for number in self.facts.with_part(part):
                 minor = self.facts.minor[number] and not question.about_tests
                 yield (
                     number,

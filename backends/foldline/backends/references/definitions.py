@@ -16,6 +16,8 @@ from foldline.backends.outlines.symbols import detail_of, flatten, locate
 from foldline.backends.references.spelling import is_name
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from foldline.backends.engine import Engine, SymbolsQuery
     from foldline.backends.files.base import FileBackend
     from foldline.backends.models import FileOutline, SymbolDetail
@@ -39,12 +41,13 @@ async def read_symbol(
     file: str,
     name: str,
     *,
+    servers: Callable[[], Engine],
     names: Names,
     seconds: float = DEFAULT_SECONDS,
 ) -> SymbolDetail:
     """The definition of `name` in `file`; where the file only imports it, from where it stands.
 
-    The engine gets `seconds` to say where that is; with 0 it is not asked.
+    That of `servers` gets `seconds` to say where that is; with 0 none is asked.
 
     Raises:
         SymbolNotFoundError: with the nearest names.
@@ -67,7 +70,7 @@ async def read_symbol(
         locate(outline.path, outline.symbols, name)
     except SymbolNotFoundError as error:
         missing = error
-    if engine is not NO_ENGINE:
+    if seconds > 0 and (engine := servers()) is not NO_ENGINE:
         imported = await attempt(_read_imported(analysis, engine, file, name, seconds), nothing)
         if imported is not None:
             return imported

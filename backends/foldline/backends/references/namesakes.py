@@ -63,6 +63,7 @@ async def told_apart(
         if one.kind == ReferenceKind.DEFINITION:
             sides[_place(one) not in meant].append(one)
     owners = {(one.path, one.enclosing) for one in sides[False] if one.enclosing}
+    no_variable = bool(sides[False]) and not any(map(_is_variable, sides[False]))
     by_type: dict[tuple[str, str], int | None] = {}
     ranked: list[tuple[Reference, int]] = []
     best: dict[str, int] = {}
@@ -70,6 +71,8 @@ async def told_apart(
         rank = -1
         if use.kind == ReferenceKind.DEFINITION:
             rank = -2 if _place(use) in meant else 1
+        elif use.tier == "possible" and no_variable and _is_variable(use):
+            rank = 1
         elif use.tier == "possible":
             receiver, of = _receiver(use, types) if sides[True] else ("?", "")
             key = (use.path, of)
@@ -157,6 +160,14 @@ def _fit(one: Reference, word: str, names: Iterable[str]) -> int:
     qualified = f"{one.enclosing}.{word}".strip(".")
     ranks = (fit(one.path, qualified, name) for name in names)
     return min((rank + 1 for rank in ranks if rank is not None), default=_NOT)
+
+
+def _is_variable(use: Reference) -> bool:
+    """Whether a name is that of a variable, as PHP writes them: no method or class is `$name`."""
+    if not use.path.endswith(".php"):
+        return False
+    before = use.context[: column_in(use.context, use.column - 1)]
+    return before.endswith("$") and not before.endswith("::$")
 
 
 def _place(use: Reference) -> tuple[str, int]:

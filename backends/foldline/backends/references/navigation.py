@@ -56,7 +56,6 @@ class CodeNavigation:
     """
 
     _files: FileBackend
-    _engine: Engine
     _index: WorkspaceIndex | None
     _walks: Walks
     _answers: ReferencesCache
@@ -64,6 +63,11 @@ class CodeNavigation:
     @property
     def _analysis(self) -> Analysis:
         """The syntax trees that answer by name."""
+        raise NotImplementedError
+
+    @property
+    def _engine(self) -> Engine:
+        """The servers, or who else is asked."""
         raise NotImplementedError
 
     def names(self, *, thorough: bool = True) -> Names:

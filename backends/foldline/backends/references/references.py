@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import replace
+from keyword import kwlist
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from foldline.backends.models import Reference, ReferenceKind, SymbolKind
 from foldline.backends.outlines.outlines import outline_of_tree, reparsed
 from foldline.backends.outlines.symbols import flatten
 from foldline.backends.outlines.syntax import parse
-from foldline.backends.parsers.python_excerpt import excerpt
+from foldline.backends.parsers.python_excerpt import excerpt, places_in_code
 from foldline.backends.references.bindings import BareNames, Variables, is_in, is_module, other_name
 from foldline.backends.references.spelling import (
     AROUND,
@@ -49,6 +50,16 @@ _MEMBERS = re.compile(
     r"|conditional_access_expression|member_binding_expression"
     r"|(?P<typed>generic_(?:function|name|type)|template_(?:function|method|type)|user_type)"
 )
+# With what is around them, separated by a blank.
+_BASES = re.compile(
+    r"(?:base_clause|class_interface_clause|base_list|(?:extends|implements|extends_type)_clause"
+    r"|class_heritage|superclass|super_interfaces|extends_interfaces|delegation_specifier"
+    r"|inheritance_specifier|base_class_clause) .*|argument_list class_definition"
+    r"|type_list (?:super_|extends_)interfaces|trait_bounds trait_item"
+)
+_OF_BASES = frozenset(
+    {"subscript", "constructor_invocation", "explicit_delegation", "primary_constructor_base_type"}
+)
 _ASSIGNMENTS = re.compile(
     r"(?:augmented_|operator_|variable_)?assignment(?:_expression|_statement)?|named_expression"
     r"|compound_assignment_expr|update_expression|short_var_declaration|(?:inc|dec)_statement"
@@ -66,9 +77,7 @@ _ELIXIR_IMPORTS = frozenset({b"alias", b"import", b"require"})
 _ASSIGNED_FIELDS = ("left", "name", "argument", "operand")
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "expression_list"})
 # Bytes above ASCII belong to the letters of UTF-8 text.
-_WORD_BYTES = frozenset(
-    byte for byte in range(256) if byte >= 0x80 or chr(byte).isalnum() or chr(byte) == "_"
-)
+_WORD_BYTE = re.compile(rb"[\w\x80-\xff]")
 # Tiers for `settled`: uses that are those of a function's variable, and names of arguments.
 LOCAL, KEYWORD = "local", "keyword"
 # What mends a source of theirs takes the names of macros out.
@@ -89,6 +98,13 @@ _TEXTS = frozenset({"preproc_arg", "token_tree"})
 _COMMENTED = re.compile(rb"//|^\s*/?\*")
 _MAKES_MACRO = re.compile(rb"\bmacro_rules\s*!\s*\Z")
 _LONGEST_BEFORE = 40
+# What is before and behind a name of Python that a line may define or bind to another one.
+_DEFINES = re.compile(rb"[ \t]*(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)\Z|[ \t]*type[ \t]")
+_BEFORE = re.compile(rb"[ \t]*[(\[]?[\w,*= \t]*\Z")
+_BEHIND = re.compile(rb"[\w,*)\] \t]*(?:=(?!=)|:)")
+_BINDS = re.compile(rb"[\s\\]+as\b")
+_SYNTAX = re.compile(rf"__\w+|print|exec|{'|'.join(kwlist)}")
+_IMPORT_LINE = re.compile(rb"[ \t]*(?:from|import)\b")
 # Of a longer macro, only the beginning is looked at.
 _LONGEST_MACRO = 10_000
 _MOST_ON_A_LINE = 16
@@ -196,6 +212,32 @@ def references_in_source(
     return references
 
 
+def tokens_in_source(path: str, language: str, data: bytes, name: str) -> list[Reference] | None:
+    """The same uses without a look at their syntax, each an import by its line or of no kind.
+
+    None where only a parse tells: in other languages than Python, and where the name may be
+    defined, exported or bound to another one.
+    """
+    word = name.encode("utf-8", "replace")
+    is_quoted = b'"%b"' % word in data or b"'%b'" % word in data
+    if language != "python" or is_quoted or _SYNTAX.fullmatch(name):
+        return None
+    places = places_in_code(data, word)
+    counted, is_test, line, last = Column(), is_test_path(path), 1, 0
+    uses = []
+    for start in places or ():
+        line, last = line + data.count(b"\n", last, start), start
+        begin, end = data.rfind(b"\n", 0, start) + 1, start + len(word)
+        is_bound = _BEHIND.match(data, end) and _BEFORE.match(data, begin, start)
+        if is_bound or _BINDS.match(data, end) or _DEFINES.match(data, begin, start):
+            return None
+        before = counted.to(data, begin, start)
+        kind = ReferenceKind.IMPORT if _IMPORT_LINE.match(data, begin) else ""
+        at = cut_bytes(data, begin, start, before), kind, "", is_test, before + 1
+        uses.append(Reference(path, line, *at, before + 1 + len(name)))
+    return None if places is None else uses
+
+
 def settled(uses: Iterable[Reference]) -> list[Reference]:
     """The uses with their tiers, where all of them are known.
 
@@ -280,13 +322,9 @@ def _python(data: bytes, word: bytes, *, guarded: bool) -> _Parsed:
     root = parse("python", short, guarded=guarded).root_node
     symbols = None if root.has_error else outline_of_tree("python", short, root).symbols
     # A variable is a symbol where it is first assigned, so everything before it matters.
-    others = [
-        other
-        for symbol, _, _ in flatten(symbols or ())
-        if symbol.kind in _VARIABLES
-        and (other := symbol.name.encode()) != word
-        and data.count(other) > short.count(other)
-    ]
+    kept = (symbol for symbol, _, _ in flatten(symbols or ()) if symbol.kind in _VARIABLES)
+    names = {symbol.name.encode() for symbol in kept} - {word}
+    others = [other for other in names if data.count(other) > short.count(other)]
     if others:
         places = sorted({*places, *(offset for other in others for offset in _places(data, other))})
         short = excerpt(data, places)
@@ -302,17 +340,11 @@ def _places(data: bytes, word: bytes) -> list[int]:
     if operator := OPERATOR.fullmatch(word.decode("utf-8", "replace")):
         written = re.compile(rb"\boperator\s*" + re.escape(operator[1].encode()))
         return [match.start() for match in written.finditer(data)]
-    offsets: list[int] = []
-    at = data.find(word)
-    begins, ends = word[:1] + word[-1:]
-    while at >= 0:
-        after = at + len(word)
-        before = data[at - 1] if at and begins in _WORD_BYTES else 0
-        behind = data[after] if after < len(data) and ends in _WORD_BYTES else 0
-        if before not in _WORD_BYTES and behind not in _WORD_BYTES:
-            offsets.append(at)
-        at = data.find(word, after)
-    return offsets
+    exact, (first, last) = re.escape(word), (word[:1], word[-1:])
+    # A pattern that begins with the word is looked for fast.
+    before = rb"(?<![\w\x80-\xff]%b)" % exact if _WORD_BYTE.match(first) else b""
+    behind = rb"(?![\w\x80-\xff])" if _WORD_BYTE.match(last) else b""
+    return [match.start() for match in re.finditer(exact + before + behind, data)]
 
 
 def _is_name(language: str, data: bytes, nodes: list[Node], start: int, word: bytes) -> bool:
@@ -449,7 +481,8 @@ def _kind(data: bytes, nodes: list[Node]) -> ReferenceKind:
         return ReferenceKind.CALL
     if _is_written(target, parent, around):
         return ReferenceKind.WRITE
-    return ReferenceKind.ATTRIBUTE if is_member else ReferenceKind.READ
+    otherwise = ReferenceKind.ATTRIBUTE if is_member else ReferenceKind.READ
+    return ReferenceKind.BASE if _is_base(target, parent, around) else otherwise
 
 
 def _is_imported(data: bytes, around: list[Node], node: Node) -> bool:
@@ -468,6 +501,14 @@ def _is_imported(data: bytes, around: list[Node], node: Node) -> bool:
         if kind.endswith(("_statement", "_definition", "block")):
             return False
     return False
+
+
+def _is_base(target: Node, parent: Node, around: list[Node]) -> bool:
+    if around and parent.type in _OF_BASES and parent.named_child(0) == target:
+        parent, around = around[-1], around[:-1]
+    is_of_trait = parent.type == "impl_item" and is_in(target, parent, ["trait"])
+    outer = around[-1].type if around else ""
+    return is_of_trait or _BASES.fullmatch(f"{parent.type} {outer}") is not None
 
 
 def _is_written(target: Node, parent: Node, around: list[Node]) -> bool:

@@ -43,6 +43,11 @@ _PROSE = re.compile(r"\.(md|mdx|markdown|rst|txt|adoc|org|tex)$|(^|/)[A-Z_-]+$")
 _LONGEST_LINE = 2_000
 _MOST_FILES = 100
 _MOST_LINES = 50
+# Files that are parsed to see whether a word is in a comment.
+_MOST_PARSED = 2
+_MARKED = re.compile(rb"\s*(?://|#(?![a-z\[])|/?\*|--)|.*\s(?://|/\*|#)\s")
+# What is around a name; a word of plain English is one where it's written as in code.
+_AROUND = re.compile(rb"(?s)[^\w$].?"), re.compile(rb"(?s)[.:#>`\\].?|[^\w$]\(")
 _MOST_KINDS = 3
 _MOST_NAMED = 3
 
@@ -68,6 +73,8 @@ async def with_text(
     text: list[TextUses] = []
     kinds: Counter[str] = Counter()
     for path in filter(within.holds, paths):
+        if path.endswith("ignore"):
+            continue  # What it names are files.
         if index is not None and len(text) >= _MOST_FILES:
             kinds[_kind(path)] += 1
             continue
@@ -111,9 +118,10 @@ async def with_text(
 async def said_of_strings(
     references: References, files: FileBackend, index: WorkspaceIndex | None, since: float
 ) -> str:
-    """Tell of a string in code that is the name: `getattr(a, "name")` uses it, too.
+    """Tell of a string in code that is the name, and of a comment that names it.
 
-    That of a shell's function may stand in any text: `ssh host 'name x'`.
+    `getattr(a, "name")` and `@covers A::name` use it, too. That of a shell's function may stand in
+    any text: `ssh host 'name x'`.
     """
     name = key_of(references.name.rpartition(".")[2])
     if not (word := word_of(name)):
@@ -133,16 +141,25 @@ async def said_of_strings(
     # Names in `__all__` are references.
     lines = {(use.path, use.line) for use in references}
     paths = [path for path in paths if within.holds(path)]
+    told: dict[str, str] = {}
+    tries = 0 if in_shell else _MOST_PARSED
     for path in paths[:_MOST_FILES]:
         with suppress(PathError):
             data = files.load(path).parse_data
             if in_shell and not _is_shell(files, path):
                 continue
-            for match in quoted.finditer(data):
+            for match in () if "strings" in told else quoted.finditer(data):
                 line = data.count(b"\n", 0, match.end()) + 1
                 if (path, line) not in lines and not _is_comment(path, data, match.end() - 1):
-                    return f"strings aren't among these, such as {path}:{line}"
-    return "strings weren't looked at" if len(paths) > _MOST_FILES else ""
+                    told["strings"] = f"{path}:{line}"
+                    break
+            line, at = next(_commented(path, data, name, lines), (0, 0)) if tries else (0, 0)
+            tries -= bool(line)
+            if line and _is_comment(path, data, at):
+                told["comments"], tries = f"{path}:{line}", 0
+    said = ", nor ".join(f"{kind}, such as {told[kind]}" for kind in sorted(told)[::-1])
+    unread = "strings weren't looked at" if len(paths) > _MOST_FILES else ""
+    return f"not in {said}" if said else unread
 
 
 async def said_of_text(
@@ -191,12 +208,31 @@ def _is_shell(files: FileBackend, path: str) -> bool:
     return language_of(path, head) == "bash"
 
 
+def _commented(
+    path: str, data: bytes, name: str, lines: set[tuple[str, int]]
+) -> Iterator[tuple[int, int]]:
+    """Yield other lines than these, and where it is, as in code, in what may be a comment."""
+    quotes, last, around = 0, 0, _AROUND[name.isalpha() and name.islower()]
+    for match in re.finditer(rb"%b(?!\w)" % re.escape(name.encode("utf-8", "replace")), data):
+        start, end = match.span()
+        quotes, last = quotes + data.count(b'"""', last, start), start
+        before = data[max(data.rfind(b"\n", 0, start) + 1, start - _LONGEST_LINE) : start]
+        is_marked = _MARKED.match(before) or (quotes % 2 and path.endswith(".py"))
+        if is_marked and around.fullmatch(before[-1:] + data[end : end + 1]):
+            line = data.count(b"\n", 0, start) + 1
+            if (path, line) not in lines:
+                yield line, start
+
+
 def _is_comment(path: str, data: bytes, at: int) -> bool:
+    """Return whether a place is in a comment, or in a docstring of Python's."""
     language = language_of(path, data[:500])
     with suppress(ParseRefusedError):
         root = parse(language, data, guarded=True).root_node if has_grammar(language) else None
         node = root and root.descendant_for_byte_range(at, at)
-        return node is not None and "comment" in node.type
+        kinds = [node.type, str(node.parent and node.parent.parent)] if node else [""]
+        in_docstring = "string" in kinds[0] and kinds[-1].startswith("(expression_statement")
+        return "comment" in kinds[0] or in_docstring
     return False
 
 

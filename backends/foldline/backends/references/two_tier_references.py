@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass, replace
+from itertools import filterfalse
 from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import language_of
+from foldline.backends.base.path_kinds import is_test_path
 from foldline.backends.engine import NO_ENGINE, Confirmation, EngineQuery
 from foldline.backends.fallback import attempt, nothing
+from foldline.backends.formatting import page_references
 from foldline.backends.formatting.text import first_of, sentences
 from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
 from foldline.backends.outlines.analysis import uses_of
@@ -75,6 +78,8 @@ class ReferencesQuery:
     most: int | None
     target: Position | None
     since: float
+    page: tuple[int, int] | None = None
+    """The first reference of the only page that is wanted, and its budget."""
 
     def __post_init__(self) -> None:
         if self.seconds <= 0:
@@ -87,6 +92,7 @@ class ReferencesQuery:
         self._key = f"{self.name}{where or ''}"
         self._meant = Meaning(self.name)
         self._positions: list[Position] = []
+        self._confirmed: tuple[list[Position], Confirmation] | None = None
 
     async def run(self) -> References:
         """The uses of the name: the confirmed ones first, then those that may be namesakes."""
@@ -95,6 +101,9 @@ class ReferencesQuery:
         if cached is not None:
             return cached
         await self._look_up(query)
+        page = await self._of_page(query)
+        if page is not None:
+            return page
         matches = await self._under_other_names(await self._matches(self.scope))
         confirmation = self._within_scope(await self._confirm(query, matches))
         note = self._meant.said
@@ -109,13 +118,49 @@ class ReferencesQuery:
             if any(use.path not in matched for use in confirmation.references):
                 self.most = None
                 matches = await self._under_other_names(await self._matches(self.scope))
-        merged = await self._told_apart(merge(matches, confirmation))
+        merged = self._remarked(await self._told_apart(merge(matches, confirmation)))
+        await attempt(self.cache.keep(query, merged, self._key), nothing)
+        return merged
+
+    async def _of_page(self, query: EngineQuery) -> References | None:
+        """The answer where each use on the page is confirmed; None where another may be.
+
+        Only the page's files are parsed. Others' uses are counted by their tokens, of no kind.
+        """
+        is_known = query.needs_targets and self.analysis.knows_types and self.scope is None
+        if not (self.page and is_known and self._is_of_a_module()):
+            return None
+        labelled: set[str] = set()
+        while True:
+            uses = await uses_of(self.analysis, self.name, since=self.since, labelled=labelled)
+            matches = await self._under_other_names(uses)
+            confirmation = await self._confirm(query, matches)
+            if not confirmation.engine:
+                return None
+            merged = await self._told_apart(merge(matches, confirmation), in_order_only=True)
+            shown = page_references(merged, *self.page).references
+            if any(use.tier != CONFIRMED for use in shown):
+                return None
+            if (paths := {use.path for use in shown}) <= labelled:
+                return self._remarked(merged)
+            labelled |= paths
+
+    def _is_of_a_module(self) -> bool:
+        """Return whether it names no method of Python's: all namesakes of those are told apart."""
+        word = key_of(self.name.rpartition(".")[2])
+        indexed = self.analysis.files_defining(word)
+        paths = [one.path for one in self._positions] or [*filterfalse(is_test_path, indexed)]
+        paths = [path for path in paths if path.endswith((".py", ".pyi"))]
+        defining = (self.analysis.definitions_in(path, word) for path in paths[:_MOST_PROBED])
+        return any(not one.enclosing for uses in defining for one in uses)
+
+    def _remarked(self, merged: References) -> References:
+        """The answer with what is said of it."""
         reason = sentences(merged.reason, _without_name(merged))
         if self.target is None and "." not in self.name:
             reason = sentences(_any_of(merged), reason)
-        merged = replace(merged, name=self.name, scope=self.scope, said=note, reason=reason)
-        await attempt(self.cache.keep(query, merged, self._key), nothing)
-        return merged
+        said = self._meant.said
+        return replace(merged, name=self.name, scope=self.scope, said=said, reason=reason)
 
     async def _begin(self) -> EngineQuery:
         return self.engine.begin(self.name, self.scope, self.since)
@@ -197,9 +242,12 @@ class ReferencesQuery:
             targets = await self._targets(matches, needed=query.needs_targets)
             if not targets or not query.needs_targets:
                 return Confirmation()
-        candidates = tuple(dict.fromkeys(match.path for match in matches))
-        left = max(self.since + self.seconds - time.monotonic(), _LEAST_SECONDS)
-        confirmed = await attempt(query.confirm(targets, candidates, left), _failed)
+        if self._confirmed is None or self._confirmed[0] != targets:
+            candidates = tuple(dict.fromkeys(match.path for match in matches))
+            left = max(self.since + self.seconds - time.monotonic(), _LEAST_SECONDS)
+            asked = query.confirm(targets, candidates, left)
+            self._confirmed = targets, await attempt(asked, _failed)
+        confirmed = self._confirmed[1]
         if confirmed.coverage != COMPLETE or not confirmed.engine:
             return confirmed
         coverage = coverage_of_imports(confirmed.engine, targets, matches, confirmed.references)
@@ -248,8 +296,11 @@ class ReferencesQuery:
         ]
         return [Position(use.path, use.line, use.column) for use in uses[:_MOST_USES]]
 
-    async def _told_apart(self, found: References) -> References:
-        """The uses of another definition last, where the one that is meant is known."""
+    async def _told_apart(self, found: References, *, in_order_only: bool = False) -> References:
+        """The uses of another definition last, where the one that is meant is known.
+
+        With `in_order_only`, confirmed ones are where that would put them.
+        """
         if not self._positions or CUT_SHORT in found.coverage:
             return found
         meant = {(position.path, position.line) for position in self._positions}
@@ -265,6 +316,10 @@ class ReferencesQuery:
         }
         if self.target is not None and not around:
             return found  # A use doesn't say which definition it means.
+        if in_order_only:
+            first = {path for path, _ in meant}
+            uses = sorted(found, key=lambda use: (use.test, use.path not in first))
+            return replace(found, references=tuple(uses))
         references = await told_apart(found, self.name, every, meant, self.names.types)
         return replace(found, references=references)
 

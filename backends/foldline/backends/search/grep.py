@@ -46,9 +46,10 @@ _MOST_EQUAL = 3
 _SMALLEST = 4
 # Different texts that are remembered: memory has a bound.
 _MOST_TEXTS = 10_000
-# So few lines are shown with those that they are nested in.
-_FEW = 2
-_MOST_ABOVE = 3
+# So few lines are shown with those that they are nested in, and so many with how they go on.
+_FEW, _SOME = 2, 10
+_MOST_ABOVE, _MOST_BELOW = 3, 3
+_WORD = re.compile(r"\w")
 _COMMENTS = ("#", "//", "/*", "*")
 
 
@@ -272,8 +273,9 @@ class _Pages:
             replace(match, equal=self._equal[text][0] - number) if text else match
             for match, text, number in self._kept
         ]
-        if results.total <= _FEW and isinstance(self.budget, budgets.DefaultBudget):
-            matches = [*map(self._nested, matches)]
+        if results.total <= _SOME and isinstance(self.budget, budgets.DefaultBudget):
+            nested = results.total <= _FEW
+            matches = [self._around(match, nested=nested) for match in matches]
         every = [*self.counts.items()][self.first :]
         is_lines = results.show == "lines"
         total = results.total if is_lines else results.files
@@ -296,13 +298,14 @@ class _Pages:
             )
         return part(count)
 
-    def _nested(self, match: GrepMatch) -> GrepMatch:
-        """The match with the lines that it's nested in, where these are code."""
+    def _around(self, match: GrepMatch, *, nested: bool) -> GrepMatch:
+        """The match with the lines that it's nested in, or those that it begins, in code."""
         if self.context or path_kind(match.path) != CODE:
             return match
         with suppress(errors.PathError):
             lines = self.read(match.path).decode("utf-8", "replace").split("\n")
-            return replace(match, above=tuple(_lines_above(lines[: match.line])))
+            around = _lines_above(lines[: match.line]) if nested else _below(lines, match.line)
+            return replace(match, around=tuple(around))
         return match
 
     def _add_others(self) -> None:
@@ -434,10 +437,27 @@ def _lines_above(lines: Sequence[str]) -> list[tuple[int, str]]:
         if len(above) == _MOST_ABOVE:
             break
         if text and not text.startswith(_COMMENTS) and _indent(line) < least:
-            above.append((number, line.rstrip()[:_LONGEST_LINE]))
-            # What a bracket ends begins at the same depth.
-            least = _indent(line) + text.startswith((")", "]", "}"))
+            opens = text == "{"
+            if not opens:
+                above.append((number, line.rstrip()[:_LONGEST_LINE]))
+            # What a bracket ends, or one alone begins, begins at the same depth.
+            least = _indent(line) + (opens or text.startswith((")", "]", "}")))
     return above[::-1]
+
+
+def _below(lines: Sequence[str], number: int) -> list[tuple[int, str]]:
+    """The numbered lines that one opens with what is done else, or the next part of a list."""
+    line, below = lines[number - 1].rstrip(), list[tuple[int, str]]()
+    most = 0 if line.lstrip().startswith(_COMMENTS) else _MOST_BELOW
+    for at, text in enumerate(lines[number : number + most], number + 1):
+        deeper = _indent(text) - _indent(line)
+        goes_on = deeper > 0 or below or line.endswith(",")
+        if deeper < 0 or not goes_on or not _WORD.search(text):
+            break
+        below.append((at, text.rstrip()[:_LONGEST_LINE]))
+        if not deeper:
+            break
+    return below
 
 
 def _indent(line: str) -> int:

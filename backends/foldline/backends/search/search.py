@@ -24,6 +24,7 @@ from foldline.backends.index.postings import LiveIndex
 from foldline.backends.index.segments import EXACT
 from foldline.backends.index.terms import terms_of
 from foldline.backends.models import COMPLETE, SearchHit, SearchResults, SymbolKind, SymbolPlace
+from foldline.backends.outlines.symbols import is_test
 from foldline.backends.ranking import weights as ranking_weights
 from foldline.backends.ranking.imports import imported
 from foldline.backends.ranking.learned import reordered
@@ -403,7 +404,7 @@ def _symbols(scores: Scores, units: Sequence[Unit], most: int) -> tuple[SymbolPl
         tests = [
             one
             for one in ranked
-            if _is_test(one.unit.located.symbol)
+            if is_test(one.unit.located.symbol)
             and not subjects.isdisjoint(count_terms(question, one.unit.words))
         ]
         ranked, most = tests or ranked, most * (_MORE_TESTS if tests else 1)
@@ -436,11 +437,3 @@ def _symbols(scores: Scores, units: Sequence[Unit], most: int) -> tuple[SymbolPl
             place = SymbolPlace(names[id(symbol)], symbol.line, symbol.line_end)
             shown[id(symbol)] = place
     return tuple(shown.values())
-
-
-def _is_test(symbol: SymbolInfo) -> bool:
-    """The symbol is a test, and holds no others."""
-    is_test = symbol.kind == SymbolKind.TEST or (
-        symbol.kind in FUNCTIONS and symbol.name.lower().startswith("test")
-    )
-    return is_test and not any(child.kind == SymbolKind.TEST for child in symbol.children)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -30,12 +31,23 @@ META_PRIORITY = "foldline/priority"
 """The key of a result's priority in a conversation: `high`, `medium` or `low`."""
 META_SUMMARY = "foldline/summary"
 """The text that can replace a result once it is some turns old."""
+# Told once in a session; later answers still say that they are brief, or by name.
+_REMARKED = ("find_references", "get_file_outline")
+ONCE = re.compile(
+    r"(?m)\n\((brief|partial)?[;:]? ?(budget \d+ shows (?:all|the code)|[\w. -]+ needs trust)\)$"
+)
 
 
 class Tools:
-    """The operations for models, as MCP tools."""
+    """The operations for models, as MCP tools.
 
-    def __init__(self, operations: Iterable[Operation[Any, Any]] = OPERATIONS) -> None:
+    With `once`, a remark that is the same for each answer is made the first time.
+    """
+
+    def __init__(
+        self, operations: Iterable[Operation[Any, Any]] = OPERATIONS, *, once: bool = False
+    ) -> None:
+        self._told: set[str] | None = set() if once else None
         self._by_name = {operation.tool: operation for operation in operations if operation.tool}
 
     @functools.cached_property
@@ -81,7 +93,19 @@ class Tools:
             return failure(failure_text(operation, error, self._by_name))
         except Exception as error:
             return crash(operation.tool, arguments, error)
-        return success(answer.text, answer.summary, operation.priority)
+        text = answer.text
+        if self._told is not None and operation.tool in _REMARKED:
+            text = ONCE.sub(functools.partial(shortened, self._told), text)
+        return success(text, answer.summary, operation.priority)
+
+
+def shortened(told: set[str], found: re.Match[str]) -> str:
+    """Return a remark, or what a later answer has of it."""
+    kept, said = found[1], re.sub(r"\d+", "", found[2])
+    if said not in told:
+        told.add(said)
+        return found[0]
+    return f"\n({kept})" if kept and not (kept == "partial" and " by name" in found.string) else ""
 
 
 def success(

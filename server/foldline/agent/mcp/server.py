@@ -50,7 +50,7 @@ class AgentServer:
     def __init__(
         self, options: Options, tools: Tools | None = None, workspace: Workspace | None = None
     ) -> None:
-        self.tools = tools or Tools()
+        self.tools = tools or Tools(once=not options.remote)
         self.workspace = workspace or options.workspace()
         self.roots = Roots(options.roots, self.workspace)
         self._remote = options.remote

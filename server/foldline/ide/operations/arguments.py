@@ -12,6 +12,8 @@ from foldline.records import record
 
 SMALLEST_BUDGET = 100
 """The least that holds an answer's first line and its cursor, in bytes."""
+MOST_ALIKE = 3
+"""Definitions of one name that are shown together, if they are small."""
 
 FilePath: TypeAlias = Annotated[str, Doc("a file"), Role.FILE]
 FolderPath: TypeAlias = Annotated[str, Doc("a folder"), Role.FOLDER, Role.POSITIONAL]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
-from itertools import chain
+from itertools import chain, groupby
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 from foldline.backends import formatting
 from foldline.backends.base.waiting import coroutine_of
+from foldline.backends.errors import BackendError
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import REFERENCES_BUDGET
-from foldline.ide.errors import ArgumentsError
+from foldline.backends.formatting.text import sentences
 from foldline.ide.operations import code_call_hierarchy, code_definition, code_implementations
 from foldline.ide.operations.arguments import Budget, ListPage, PositionArguments, Seconds
 from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, run_query
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from foldline.backends import SmartFileAccess
     from foldline.backends.formatting.parts import Code, Line
-    from foldline.backends.models import References
+    from foldline.backends.models import Reference, References, SymbolInfo
 
 _MARKDOWN = (".md", ".mdc", ".markdown")
 _LIBRARY = "foldline"
@@ -38,6 +40,7 @@ class Relation(StrEnum):
     DEFINITION = "definition"
     IMPLEMENTATIONS = "implementations"
     CALLS = "calls"
+    TESTS = "tests"
 
 
 _OTHERS: Mapping[Relation, Operation[PositionArguments, AtSymbol[Any]]] = {
@@ -57,8 +60,8 @@ class Arguments(ListPage):
     relation: Annotated[
         Relation,
         Doc(
-            "references, definition, implementations, or calls: callers and callees",
-            "or definition, implementations, calls",
+            "references, definition, implementations, calls (callers and callees), or tests",
+            "or definition, implementations, calls, tests",
         ),
         Role.TOOL,
     ] = Relation.REFERENCES
@@ -74,14 +77,54 @@ class Arguments(ListPage):
 async def run(access: SmartFileAccess, arguments: Arguments) -> References | AtSymbol[Any]:
     same = {name: getattr(arguments, name) for name in ("name", "budget", "cursor", "seconds")}
     if other := _OTHERS.get(arguments.relation):
-        if arguments.scope is not None:
-            raise ArgumentsError({"scope": f"limits references, not {arguments.relation}"})
-        return await other.run(access, PositionArguments(**same))
+        answer = await other.run(access, PositionArguments(**same))
+        return answer if arguments.scope is None else _within(access, answer, arguments.scope)
+    if arguments.relation == Relation.TESTS:
+        same |= {"scope": arguments.scope, "budget": None, "cursor": None}
+        uses = await _in_tests(access, await run_query(access.find_references, **same))
+        first = formatting.first_reference(arguments.cursor)
+        return formatting.page_references(uses, first, arguments.budget)
     since = monotonic()
     references = await run_query(access.find_references, scope=arguments.scope, **same)
     if arguments.cursor is not None or arguments.scope is not None:
         return references
     return await _with_mentions(access, references, since)
+
+
+def _within(access: SmartFileAccess, at: AtSymbol[Any], scope: str) -> AtSymbol[Any]:
+    """What a page has in the scope: callers, or places."""
+    from foldline.backends.search.walks import Scope
+
+    part, found = Scope(access.file_backend, scope), at.result
+    name = "incoming" if hasattr(found, "incoming") else "locations"
+    kept = tuple(one for one in getattr(found, name) if part.holds(one.path))
+    left_out = found.left_out + len(getattr(found, name)) - len(kept)
+    return AtSymbol(at.position, replace(found, left_out=left_out, **{name: kept}), kept)
+
+
+async def _in_tests(access: SmartFileAccess, found: References) -> References:
+    """The uses in tests, each with its test's title, and those in helpers of files of tests."""
+    from foldline.backends.outlines.symbols import BODIES, flatten, is_test
+
+    every = [use for use in found if use.tier != "another"]
+    uses: list[Reference] = []
+    for path, group in groupby(every, key=lambda use: use.path):
+        symbols: list[SymbolInfo] = []
+        # It may be gone, or too large to parse.
+        with suppress(BackendError):
+            outline = await run_query(access.get_outline, path)
+            symbols += [one.symbol for one in flatten(outline.symbols) if one.symbol.kind in BODIES]
+        for use in group:
+            around = [one for one in symbols if one.line <= use.line <= one.line_end]
+            one = max(around, key=is_test, default=None)
+            if one and (use.test or is_test(one)):
+                uses.append(replace(use, enclosing=one.name, begins=one.name_line or one.line))
+    sure, others = sum(use.tier == "confirmed" for use in uses), len(every) - len(uses)
+    possible = len(uses) - sure if found.confirmed or found.possible else 0
+    reason = sentences(found.reason, f"{others} more in no test")
+    found = replace(found, references=tuple(uses), reason=reason, text=(), counted="")
+    files = len({use.path for use in uses})
+    return replace(found, total=len(uses), files=files, confirmed=sure, possible=possible)
 
 
 async def _with_mentions(access: SmartFileAccess, found: References, since: float) -> References:

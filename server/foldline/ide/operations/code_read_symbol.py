@@ -10,7 +10,7 @@ from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import SYMBOL_BUDGET, size_of
 from foldline.backends.formatting.text import symbol_lines
 from foldline.ide.errors import ArgumentsError
-from foldline.ide.operations.arguments import Budget, Paged, Query, Seconds
+from foldline.ide.operations.arguments import MOST_ALIKE, Budget, Paged, Query, Seconds
 from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, run_query
 from foldline.records import record
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from foldline.backends.models import SymbolDetail, SymbolDetails
     from foldline.backends.references.meaning import Meaning
 
-# Definitions of one name that are shown together, if they are small.
-_MOST_ALIKE = 3
 _HEADING = 100
 
 
@@ -100,7 +98,7 @@ async def _few(
     alike = len({(one.path, one.name) for one in answers})
     if arguments.more:
         answers = tuple(meaning.one() for meaning in meant)
-    elif len(answers) == 1 or not 1 <= alike <= _MOST_ALIKE or arguments.cursor is not None:
+    elif len(answers) == 1 or not 1 <= alike <= MOST_ALIKE or arguments.cursor is not None:
         return None
     read = [
         await run_query(access.read_symbol, one.path, one.readable, seconds=0) for one in answers

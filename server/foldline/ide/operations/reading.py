@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from foldline.backends.base.reading import read, unknown
+from foldline.backends.errors import shown
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.operations.operation import Argument, Role, parameters_of
 
 ArgumentsT = TypeVar("ArgumentsT")
+
+# Names that models have for arguments of other tools, or of other programs'.
+_ALIASES = {
+    **dict.fromkeys(("file", "file_path", "filename", "folder"), "path"),
+    **dict.fromkeys(("regex", "query"), "pattern"),
+    **dict.fromkeys(("start_line", "lines"), "start"),
+    "path": "glob",
+    "symbol": "name",
+    "keywords": "query",
+    "end_line": "end",
+}
+_RANGE = re.compile(r"(\d{1,9})\s*[-:,]\s*(\d{1,9})")
+_PLACE = re.compile(r"(.+):(\d[\d-]*)")
 
 _JSON_NAMES = {
     str: "string",
@@ -49,6 +64,30 @@ def read_arguments(
         unknowns = {name: unknown(name, names, "argument") for name in values if name not in names}
         raise ArgumentsError(problems | unknowns)
     return arguments_read
+
+
+def taken(arguments: type[Any], values: Mapping[str, object]) -> tuple[dict[str, object], str]:
+    """Return a model's arguments, also those that can only mean one thing, and what was taken."""
+    given, notes = dict(values), list[str]()
+    known = {argument.name: argument for argument in parameters_of(arguments)}
+    for name in [name for name in values if name not in known]:
+        if (meant := _ALIASES.get(name)) in known and meant not in values:
+            given[meant] = given.pop(name)
+            notes.append(f"{name} taken as {meant}")
+    if given.get("relation") in {"callers", "callees"}:
+        given["relation"] = "calls"
+    if "end" in known:
+        if given.get("start") is None and (place := _PLACE.fullmatch(str(given.get("path")))):
+            given |= {"path": place[1], "start": place[2]}
+        both = map(str, filter(None, (given.get("start"), given.get("end"))))
+        if lines := _RANGE.fullmatch("-".join(both)):
+            given["start"], given["end"] = sorted(map(int, lines.groups()))
+    for name, argument in known.items():
+        number, bounds = given.get(name), argument.bounds
+        if type(number) is int and bounds is not None and bounds.refusal(number):
+            given[name] = int(bounds.least if number < bounds.least else bounds.most or number)
+            notes.append(f"{name} {shown(number)} taken as {given[name]}")
+    return given, "; ".join(notes)
 
 
 def input_schema(arguments: type[Any]) -> dict[str, object]:
