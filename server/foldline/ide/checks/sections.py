@@ -46,6 +46,7 @@ from foldline.prompts.descriptor import text_hash
 from foldline.prompts.errors import PromptValidationError, near_names
 from foldline.prompts.files import read_text_file
 from foldline.prompts.forms.templating import EXPRESSION, ONLY_NAMES
+from foldline.prompts.forms.untrusted import is_untrusted
 from foldline.prompts.layout.layout import OPEN_SECTIONS, READ_SECTION
 from foldline.prompts.overrides.overrides import PromptOverride, SectionOverride
 from foldline.prompts.overrides.overrides_store import MAX_BYTES
@@ -114,6 +115,7 @@ def _title(section: SectionValue) -> Iterator[LazyDiagnostic]:
     )
 
 
+_BLOCK_FIELDS = {block.field for block in TASK_BLOCKS.values()}
 _TYPES = {"each": "Params, Item", "examples": "Params, Input, Output"}
 
 
@@ -195,6 +197,9 @@ def _task_params(section: SectionValue) -> Iterator[LazyDiagnostic]:
                     location,
                     related=((at_node(field.name), "The field is here."),),
                 )
+            elif field.id in _BLOCK_FIELDS and is_untrusted(field.type.hint):
+                problem = refusals.untrusted_computed(f"The {field.id} of a task", field.id)
+                yield LazyDiagnostic(Code.UNTRUSTED_TEXT, f"{problem}.", location)
 
 
 def _decorate(definition: ClassDefinition) -> Repair:
