@@ -112,12 +112,9 @@ def commands(django: Path) -> list[Measurement]:
 def questions(corpus: str, root: Path) -> list[Measurement]:
     """Questions to a process that has answered each once."""
     access = SmartFileAccess.for_workspace(root, patience=None)
-    asked: list[tuple[str, Callable[[], object], float | None]] = [
-        ("tree", lambda: access.get_tree(budget=3_000), None),
-        ("search, two words", lambda: access.search_files("json field", budget=2_000), None),
+    asked: list[tuple[str, Callable[[], object], float]] = [
         ("search, 1 KB", lambda: access.search_files(issue(root, 1_000), budget=2_000), 300),
         ("search, 8 KB", lambda: access.search_files(issue(root, 8_000), budget=2_000), 300),
-        ("grep", lambda: access.grep(r"select_related\(", budget=2_500), None),
         ("syntax references, `Model`", lambda: uses(access, "Model"), 250),
         ("syntax references, `self`", lambda: uses(access, "self"), 250),
     ]

@@ -197,8 +197,6 @@ def measurements(imports: dict[str, float], rows: list[Row]) -> list[Measurement
                 anchor="the same text by jinja2",
                 anchor_values=(row.jinja2,),
             ),
-            Measurement(work=f"build, {suffix}", values=(row.build,)),
-            Measurement(work=f"open one more, {suffix}", values=(row.open_one,)),
         ]
     return made
 

@@ -6,7 +6,7 @@ FOLDER is the workspace that commands and agents are asked about, by default Dja
 is downloaded once. Its index is built before. The rows take turns, and the first turn isn't timed.
 Times are wall clock, as a user waits, and busy machines lengthen them; `--processor` prints
 the processor time of the whole process instead. Anchors that aren't installed are left out.
-`--phases` prints where the commands' processor time goes, as a table for the page.
+`--phases` prints where the commands' processor time goes, as a table.
 """
 
 from __future__ import annotations

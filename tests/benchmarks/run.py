@@ -38,8 +38,6 @@ class Benchmark:
 
     name: str
     title: str
-    phases: bool = False
-    """Tells with `--phases` where the time goes."""
 
     @property
     def image(self) -> Path:
@@ -47,7 +45,7 @@ class Benchmark:
 
 
 BENCHMARKS = (
-    Benchmark("start", "Starting", phases=True),
+    Benchmark("start", "Starting"),
     Benchmark("cold", "The first answer in a fresh checkout"),
     Benchmark("server", "Typing in a prompt module"),
     Benchmark("preview", "From a key to the preview"),
@@ -179,8 +177,6 @@ def main() -> None:
             measurements = measure(benchmark)
             plot(benchmark, measurements)
             sections[benchmark.title] = table(benchmark, measurements)
-            if benchmark.phases:
-                sections[benchmark.title] += f"\n{_run(benchmark, '--phases')}"
             # After each: a later one may fail.
             texts = [sections[one.title] for one in BENCHMARKS if one.title in sections]
             PAGE.write_text("\n".join([HEAD, *texts]), encoding="utf-8")
@@ -189,18 +185,14 @@ def main() -> None:
 
 def measure(benchmark: Benchmark) -> list[Measurement]:
     """Run a benchmark in a process of its own."""
-    return from_json(_run(benchmark, "--json"))
-
-
-def _run(benchmark: Benchmark, option: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", f"tests.benchmarks.bench_{benchmark.name}", option],
+        [sys.executable, "-m", f"tests.benchmarks.bench_{benchmark.name}", "--json"],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     )
-    return done.stdout
+    return from_json(done.stdout)
 
 
 def table(benchmark: Benchmark, measurements: Sequence[Measurement]) -> str:
