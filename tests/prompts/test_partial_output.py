@@ -170,7 +170,7 @@ def check(text: str, prompt: Any) -> list[object]:
 def test_every_beginning_of_an_answer_is_a_beginning_of_the_whole(seeds: range) -> None:
     for seed in seeds:
         answers = Answers(seed)
-        assert len(check(answers.written(answers.plan()), PLAN)) > 3
+        assert check(answers.written(answers.plan()), PLAN)
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
