@@ -523,6 +523,24 @@ def test_pages_cover_every_reference_once_and_fit_the_budget() -> None:
     assert tuple(seen) == whole.references
 
 
+def test_many_possible_uses_in_tests_are_counted_first_and_then_shown() -> None:
+    head = "<?php\nclass {} {{ function handle() {{}} }}\n"
+    files = {f"tests/T{n}.php": "<?php\n$x->handle();\n" + "$y->handle();\n" * 6 for n in range(7)}
+    files |= {f"src/{name}.php": head.format(name) for name in "AB"}
+    files["src/Z.php"] = "<?php\n$x->handle();\n"
+    access = access_to(files)
+    page = access.find_references("A.handle", budget=DefaultBudget(2_500))
+    assert [use.path for use in page] == ["src/A.php", "src/Z.php"]
+    assert page.reason.startswith(
+        "49 possible in 7 files of tests: tests/T0.php 7, tests/T1.php 7,"
+    )
+    rest = access.find_references("A.handle", budget=DefaultBudget(2_500), cursor=page.cursor)
+    every = access.find_references("A.handle").references
+    assert (*page, *rest) == every
+    assert (rest.cursor, "possible in" in rest.reason, len(every)) == (None, False, 52)
+    assert len(access.find_references("A.handle", budget=2_500).references) == 52
+
+
 def test_pages_of_a_common_name_follow_each_other_to_the_end() -> None:
     access = access_to({f"m{n:02}.py": "Thing()\n" * 40 for n in range(40)})
     whole = access.find_references("Thing")

@@ -29,7 +29,7 @@ from foldline.backends.references.spelling import is_name, key_of, token_of, wor
 from foldline.backends.search.walks import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
@@ -121,23 +121,21 @@ class ASTFileAnalysisBackend:
         paths, coverage, notes = await self._candidates(name, within, since)
         if not paths:
             within.check()
+        # In one file there is no order to find.
+        defining = set(self.files_defining(name, paths, since) if len(paths) > 1 else ())
+        ordered = sorted(paths, key=lambda path: (is_test_path(path), path not in defining, path))
+        labelled = None if labelled is None else labelled | defining
         references: list[Reference | Refused] = []
-        parsed = 0
-        ordered = self._ordered(paths, name, since)
-        if labelled is not None:
-            labelled = labelled.union(self.files_defining(name, paths, since))
-        for batch in [ordered] if most is None else _batches(ordered):
-            if most is not None and len(references) >= most:
-                break
+        parsed, size = 0, len(paths) if most is None else _FIRST_BATCH
+        while parsed < len(paths) and (most is None or len(references) < most):
+            batch = ordered[parsed : parsed + size]
             references += self._search(self._loaded(batch), name, labelled)
-            parsed += len(batch)
+            parsed, size = parsed + len(batch), 2 * size
         if parsed < len(paths):
             left = f"{CUT_SHORT} {len(paths) - parsed} more files; give a scope"
             coverage = left if coverage == COMPLETE else f"{coverage}; {left}"
         # Pages follow each other only if each has the order in which files are parsed.
-        places = None
-        if self._index is not None:
-            places = {path: index for index, path in enumerate(ordered)}
+        places = {path: at for at, path in enumerate(ordered)} if self._index else None
         return _gathered(
             name, scope, references, files=parsed, coverage=coverage, notes=notes, places=places
         )
@@ -147,13 +145,6 @@ class ASTFileAnalysisBackend:
             # Gone, or not text: it has no identifiers now.
             with suppress(PathError):
                 yield self._files.load(path)
-
-    def _ordered(self, paths: Iterable[str], name: str, since: float | None) -> list[str]:
-        """The files in the order of the answer, as far as the index knows it."""
-        paths = list(paths)
-        # In one file there is no order to find.
-        defining = set(self.files_defining(name, paths, since) if len(paths) > 1 else ())
-        return sorted(paths, key=lambda path: (is_test_path(path), path not in defining, path))
 
     @waits
     async def defining_files(
@@ -215,11 +206,8 @@ class ASTFileAnalysisBackend:
             paths = [stamp.path for stamp in within.walk()]
             # The index has no operators.
             paths = [path for path in paths if word or token_of(language_of(path), name)]
-            return (
-                [path for path in paths if by_name.can_have_references(language_of(path))],
-                COMPLETE,
-                (),
-            )
+            paths = [path for path in paths if by_name.can_have_references(language_of(path))]
+            return paths, COMPLETE, ()
         candidates = await coroutine_of(self._index.files_with)(word, since=since)
         paths = [path for path in candidates.paths if within.holds(path)]
         return paths, candidates.coverage, tuple(note for note in candidates.notes if note)
@@ -304,14 +292,6 @@ class ASTFileAnalysisBackend:
             outline = self._parsing.outline(Parsed(source.path, language, data))
             self._cache.keep(key, data, outline)
         return language, outline
-
-
-def _batches(ordered: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The files in batches that get larger."""
-    first, size = 0, _FIRST_BATCH
-    while first < len(ordered):
-        yield ordered[first : first + size]
-        first, size = first + size, 2 * size
 
 
 def _gathered(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from foldline.backends.errors import InvalidArgumentError
 from foldline.backends.formatting.parts import Code, Line, plain
+
+Piece = TypeVar("Piece", bound="Line | Code")
 
 
 class DefaultBudget(int):
@@ -74,7 +77,7 @@ def size_of(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
-def cut_to_budget(lines: Sequence[Line | Code], budget: int | None) -> Sequence[Line | Code]:
+def cut_to_budget(lines: Sequence[Piece], budget: int | None) -> Sequence[Piece | Line]:
     """The lines, or their beginning and a note if they have more than `budget` bytes.
 
     Answers are made to fit; this is for those whose first line alone takes the budget.

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from itertools import groupby
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from foldline.backends.formatting.budget import (
     LARGEST_BUDGET,
@@ -222,7 +222,7 @@ def _fit(
     form.fill(_stages(headers, every, budget), budget, details)
     if not form.remark and form.enough <= LARGEST_BUDGET and form.lines() != full:
         form.remark = f"(brief; budget {form.enough} shows all)"
-    return _within(form.lines(), budget)
+    return cut_to_budget(form.lines(), budget)
 
 
 def _stages(headers: _Headers, every: Sequence[Located], budget: int) -> Iterator[_Stage]:
@@ -445,7 +445,7 @@ def _matching_lines(
         levels = (_Level.LINE, _Level.BRIEF, _Level.FULL)
         stages = [best, names, *(_Stage("", level, keys(ranked)) for level in levels)]
     form.fill(iter(stages), limit, limit)
-    return _within(form.lines(), limit)
+    return cut_to_budget(form.lines(), limit)
 
 
 def _shown_around(name: str, known: Collection[str]) -> str:
@@ -471,12 +471,7 @@ def _fit_above(
     """The most that the budget holds with remarks below it."""
     around = sum(size_of(remark) + 1 for remark in notes)
     room = None if budget is None else type(budget)(max(budget - around, 1))
-    return _within([*_fit(headers, symbols, room, around), *map(note, notes)], budget)
-
-
-def _within(lines: Sequence[Line], budget: int | None) -> Sequence[Line]:
-    """The lines, cut where they are larger than the budget."""
-    return cast("Sequence[Line]", cut_to_budget(lines, budget))
+    return cut_to_budget([*_fit(headers, symbols, room, around), *map(note, notes)], budget)
 
 
 def _brief(symbol: SymbolInfo) -> SymbolInfo:

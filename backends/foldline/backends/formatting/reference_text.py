@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING
 from foldline.backends.base.languages import language_of
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.parts import note
-from foldline.backends.formatting.text import BY_NAME, files_text, first_of, reference_line, remarks
+from foldline.backends.formatting.text import (
+    BY_NAME,
+    files_text,
+    first_of,
+    reference_line,
+    remarks,
+    sentences,
+)
 from foldline.backends.formatting.visible import visible
 from foldline.backends.models import ReferenceKind
 from foldline.backends.parsers.strings import shorten
@@ -46,6 +53,7 @@ _SMALLEST = 3
 _TEXT_BYTES = 250
 _MOST_LINES = 8
 _MOST_NAMED = 4
+_MANY = 20
 # Uses of a type whose definition around them is named.
 _TYPE = re.compile(r"\b(?:class|interface|struct|enum|trait|type|record)\b")
 _NAMED = (ReferenceKind.CALL, ReferenceKind.DEFINITION)
@@ -70,18 +78,27 @@ def page_references(found: References, first: int, budget: int | None) -> Refere
     references = found.references[first:]
     if budget is None:
         return replace(found, references=references)
+    # By default, many possible ones in tests are left for the next page, and counted by file.
+    asked = not isinstance(budget, budgets.DefaultBudget) or found.scope is not None
+    doubted = [use for use in references if not asked and use.test and use.tier == "unnamed"]
+    end = references.index(doubted[0]) if len(doubted) >= _MANY else 0
+    counts = Counter(use.path for use in doubted).most_common()
+    tests = first_of([f"{path} {number}" for path, number in counts], _MOST_NAMED)
+    later = f"{len(doubted)} possible in {files_text(len(counts))} of tests: {tests}"
 
     def page(count: int) -> References:
         last = first + count
         cursor = budgets.make_cursor(_KIND, last) if last < len(found.references) else None
-        return replace(found, references=references[:count], cursor=cursor, budget=budget)
+        said = sentences(later if end and count == end else "", found.reason)
+        uses = references[:count]
+        return replace(found, references=uses, cursor=cursor, budget=budget, reason=said)
 
     def fits(count: int) -> bool:
         part = page(count)
         files = list(_files(part))
         return budgets.size_of_lines(_lines(part, files, 0)) <= budget
 
-    return page(budgets.most(min(len(references), budget // _SMALLEST + 1), fits))
+    return page(budgets.most(min(end or len(references), budget // _SMALLEST + 1), fits))
 
 
 def references_lines(found: References, budget: int | None = None) -> Sequence[Line | Code]:

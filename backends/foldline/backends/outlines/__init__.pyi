@@ -1,4 +1,4 @@
-from foldline.backends.outlines.analysis import analysis_of, uses_of
+from foldline.backends.outlines.analysis import analysis_of
 from foldline.backends.outlines.locations import Position
 from foldline.backends.outlines.own_backend import OwnBackend
 from foldline.backends.outlines.symbols import find_position, first_column, name_at
@@ -10,6 +10,5 @@ __all__ = [
     "find_position",
     "first_column",
     "name_at",
-    "uses_of",
 ]
 __version__: str

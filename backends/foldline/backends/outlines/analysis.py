@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
-from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.models import ReferenceKind
 from foldline.backends.outlines.own_backend import OwnBackend
 from foldline.backends.outlines.symbols import flatten
@@ -88,20 +87,3 @@ def analysis_of(
     if isinstance(backend, ASTFileAnalysisBackend):
         return backend
     return OwnAnalysis(backend, files, index)
-
-
-async def uses_of(
-    analysis: Analysis,
-    name: str,
-    scope: str | None = None,
-    since: float | None = None,
-    most: int | None = None,
-    *,
-    labelled: set[str] | None = None,
-) -> References:
-    """The identifiers that the analysis finds, for a query asked at `since`.
-
-    With `most`, it may stop when it has as many. Those outside the `labelled` files need no kind.
-    """
-    find = coroutine_of(analysis.find_references)
-    return await find(name, scope, since=since, most=most, labelled=labelled)

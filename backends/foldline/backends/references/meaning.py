@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline.backends import errors
 from foldline.backends.base.languages import UNKNOWN, language_of
 from foldline.backends.base.near_names import did_you_mean, near_names
+from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.formatting.text import first_of, plural, sentences
 from foldline.backends.models import COMPLETE, ReferenceKind
-from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import Position
 from foldline.backends.outlines.outlines import PARSED_WITH_ERRORS
 from foldline.backends.outlines.symbols import INDEXED, first_column
@@ -157,7 +157,8 @@ class Names:
         if not meant.found:
             if not is_name(name):
                 return meant
-            uses = await uses_of(self._analysis, name, since=self.types.began)
+            find = coroutine_of(self._analysis.find_references)
+            uses = await find(name, since=self.types.began)
             for use, original in renamed_in(uses, name):
                 if definitions := self.types.fitting([use.path], original):
                     note = f"{name} is {original}, {use.path} {definitions[0].line}"
@@ -279,7 +280,8 @@ class Names:
     async def unparsed(self, name: str) -> list[str]:
         """Tell which file has a name, though in no definition, and doesn't parse."""
         owner, _, word = spelled(name).rpartition(".")
-        uses = await uses_of(self._analysis, word) if is_name(word) else ()
+        find = coroutine_of(self._analysis.find_references)
+        uses = await find(word) if is_name(word) else ()
         owners = {one.path for one in await self.types.types_called(owner, None)}
         paths = list(filter(self.is_broken, dict.fromkeys(use.path for use in uses)))
         paths.sort(key=lambda path: path not in owners)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from foldline.backends.base.languages import language_of
+from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import PathError
 from foldline.backends.formatting.parts import text_of
 from foldline.backends.formatting.text import plural, sentences, symbol_line
@@ -23,7 +24,7 @@ from foldline.backends.models import (
     References,
     SymbolInfo,
 )
-from foldline.backends.outlines.analysis import Analysis, uses_of
+from foldline.backends.outlines.analysis import Analysis
 from foldline.backends.outlines.locations import (
     Call,
     Calls,
@@ -70,7 +71,7 @@ async def definitions(analysis: Analysis, position: Position, reason: str) -> Lo
         for use, original in at or renamed:
             every = [
                 one
-                for one in await uses_of(analysis, original)
+                for one in await coroutine_of(analysis.find_references)(original)
                 if one.kind == ReferenceKind.DEFINITION
             ]
             defining += [one for one in every if one.path == use.path] or every
@@ -239,7 +240,8 @@ async def _uses(
     if not is_name(key_of(position.name)):
         why = f"{position.name!r} is no identifier, and nothing was looked for"
         return References(position.name, (), 0, 0, coverage=f"partial: {why}")
-    usages = await (query.run() if query else uses_of(analysis, position.name))
+    by_name = coroutine_of(analysis.find_references)
+    usages = await (query.run() if query else by_name(position.name))
     uses = tuple(use for use in usages if query or use.tier != "another")
     coverage = sentences(COVERAGE, usages.coverage * (usages.coverage != COMPLETE))
     return replace(usages, references=uses, coverage=coverage)
@@ -337,7 +339,7 @@ async def _derived(analysis: Analysis, bases: Sequence[str]) -> _Heirs:
         asked.add(full_name)
         base = full_name.rpartition(".")[2]
         names_in: dict[str, set[str]] = {}
-        uses = await uses_of(analysis, base)
+        uses = await coroutine_of(analysis.find_references)(base)
         namesakes: dict[str, set[str]] = {}
         is_asked = False
         for use in uses:

@@ -282,7 +282,7 @@ class CodeNavigation:
         """Name what may use a name, and isn't read: yacc, lex, notebooks and texts of a shell."""
         language = self._analysis.get_outline(position.path).language
         if language == "bash" and position.name:
-            usages = await outlines.uses_of(self._analysis, position.name)
+            usages = await coroutine_of(self._analysis.find_references)(position.name)
             return await references.said_of_strings(
                 usages, self._files, self._index, time.monotonic()
             )

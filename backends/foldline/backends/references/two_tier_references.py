@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 from foldline.backends.base.languages import language_of
 from foldline.backends.base.path_kinds import is_test_path
+from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.engine import NO_ENGINE, Confirmation, EngineQuery
 from foldline.backends.fallback import attempt, nothing
 from foldline.backends.formatting import page_references
 from foldline.backends.formatting.text import first_of, sentences
 from foldline.backends.models import COMPLETE, CUT_SHORT, Reference, ReferenceKind, References
-from foldline.backends.outlines.analysis import uses_of
 from foldline.backends.outlines.locations import Position
 from foldline.backends.references.hierarchy import DECLARES, ROOTS, fit, imports_of
 from foldline.backends.references.meaning import Meaning
@@ -91,6 +91,7 @@ class ReferencesQuery:
         where = self.target and f"@{self.target.path}:{self.target.line}"
         self._key = f"{self.name}{where or ''}"
         self._meant = Meaning(self.name)
+        self._uses_of = coroutine_of(self.analysis.find_references)
         self._positions: list[Position] = []
         self._confirmed: tuple[list[Position], Confirmation] | None = None
 
@@ -132,7 +133,7 @@ class ReferencesQuery:
             return None
         labelled: set[str] = set()
         while True:
-            uses = await uses_of(self.analysis, self.name, since=self.since, labelled=labelled)
+            uses = await self._uses_of(self.name, since=self.since, labelled=labelled)
             matches = await self._under_other_names(uses)
             confirmation = await self._confirm(query, matches)
             if not confirmation.engine:
@@ -180,8 +181,8 @@ class ReferencesQuery:
             if definitions := self.analysis.definitions_in(path, word):
                 query.prefetch(targets_of(definitions, self.name))
 
-    async def _matches(self, scope: str | None) -> References:
-        return await uses_of(self.analysis, self.name, scope, self.since, self.most)
+    async def _matches(self, scope: str | None, name: str = "") -> References:
+        return await self._uses_of(name or self.name, scope, since=self.since, most=self.most)
 
     async def _under_other_names(self, matches: References) -> References:
         """The matches with the uses under the names that imports and aliases of types give it.
@@ -198,10 +199,7 @@ class ReferencesQuery:
             names_in[name] = paths = {use.path for use in binding}
             is_wide = len(paths) > _MOST_PROBED or any(map(_passes_on, binding))
             scopes = [None] if is_wide else sorted(paths)
-            renamings = [
-                await uses_of(self.analysis, name, scope, self.since, self.most) for scope in scopes
-            ]
-            uses = [use for one in renamings for use in one]
+            uses = [use for scope in scopes for use in await self._matches(scope, name)]
             paths |= {use.path for use in uses if _is_bound(self.analysis, name, use, paths)}
             inside = [use for use in uses if use.path in paths and use.tier != "another"]
             left |= {use.path for use in uses if use.kind == ReferenceKind.IMPORT} - paths
