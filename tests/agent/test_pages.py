@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -223,6 +224,18 @@ ASKED = (
         ("symbol", "docs/make_examples.py", "Installation", "--seconds", "0"),
     ),
 )
+
+
+def test_a_large_class_that_has_namesakes_is_its_outline_alone(tmp_path: Path) -> None:
+    body = "".join(
+        f"    public int F{n}()\n    {{\n        return {n};\n    }}\n" for n in range(60)
+    )
+    (tmp_path / "a.cs").write_text(f"class Foo\n{{\n    public Foo() {{ }}\n{body}}}\n")
+    with closing(SmartFileAccess.for_workspace(tmp_path)) as small:
+        text, _ = answer(small, "read_symbol", name="Foo", seconds=0)
+    assert "(also Foo.Foo" in text
+    assert "public int F0()" in text
+    assert "return 0;" not in text
 
 
 def test_budgets_hold_through_mcp_and_in_a_terminal(

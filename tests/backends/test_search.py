@@ -355,3 +355,16 @@ def test_a_module_of_tests_isnt_what_a_question_about_tests_names() -> None:
     source = "fn grand_total() { total(total) }\n\n" + tests
     found = access_to({"a.rs": source}).search_files("tests total", budget=2500)
     assert found.hits[0].symbols[0].name == "grand_total"
+
+
+def test_a_long_class_is_named_by_the_member_that_holds_the_words() -> None:
+    methods = "".join(f"    def step{n}(self):\n        return {n}\n" for n in range(60))
+    loop = "    def add(self):\n        warn('a loop of records')\n"
+    text = f"class Log:\n    # the endless loop of records\n    depth = 0\n{methods}{loop}"
+    names = [
+        one.name for one in access_to({"a.py": text}).search_files("endless loop").hits[0].symbols
+    ]
+    assert "Log.add" in names
+    assert "Log" not in names
+    asked = access_to({"a.py": text}).search_files("Log loop").hits[0].symbols
+    assert asked[0].name == "Log"

@@ -431,6 +431,13 @@ def _symbols(scores: Scores, units: Sequence[Unit], most: int) -> tuple[SymbolPl
         outer = next((one for one in above if one.kind in FUNCTIONS), symbol)
         if outer.line_end - outer.line < _LONGEST_WHOLE:
             symbol = outer
+        elif symbol.kind == SymbolKind.CLASS and not is_named(symbol):
+            # A long class is read by its members.
+            others = (
+                one.unit.located for one in ranked if id(one.unit.located.symbol) not in shown
+            )
+            members = (one.symbol for one in others if symbol in one.enclosing)
+            symbol = next((one for one in members if one.kind in FUNCTIONS), symbol)
         if symbol.name.strip("_") and not any(
             id(one) in shown for one in above if one.kind != SymbolKind.CLASS
         ):

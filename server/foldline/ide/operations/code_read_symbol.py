@@ -69,7 +69,8 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> SymbolDetail | S
         names, path = (one.readable if len(meaning.found) == 1 else one.name,), one.path
         if meaning.said and arguments.budget is not None:
             room = size_of(f"(partial: {meaning.said})\n")
-            shared["budget"] = max(arguments.budget - room, 1)
+            # A default stays one: a large class is shown as its outline alone.
+            shared["budget"] = type(arguments.budget)(max(arguments.budget - room, 1))
     try:
         detail = await run_query(
             access.read_symbol, path, names[0], cursor=arguments.cursor, **shared
