@@ -19,9 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldline.ide.analysis.project import Project
-from foldline.ide.checks import Code, diagnostics
+from foldline.ide.checks import Code, diagnostics, summaries
 from foldline.ide.checks.costs import check_costs
-from foldline.ide.checks.summaries import Fold, unclear
+from foldline.ide.checks.summaries import Fold
 from foldline.ide.instructions import checks
 from foldline.ide.instructions.document import InstructionFile, instruction_file
 from foldline.ide.token_counter import token_counter
@@ -68,6 +68,10 @@ def careful() -> dict[str, list[Fold]]:
                 text = file.text[one.start : one.own]
                 folds.setdefault(package, []).append(Fold(one.path, summary, text))
     return folds
+
+
+def unclear(folds: list[Fold]) -> dict[int, str]:
+    return summaries.unclear(dict(enumerate(folds)))
 
 
 def planted(folds: list[Fold], one: int, other: int) -> list[Fold]:
@@ -181,8 +185,14 @@ SUMMARIES = {
 WRONG = {
     "good": [],
     "vague": ["The summary of `releases` shares no word of its own"],
-    "swapped": ["The summaries of `releases` and `database` fit each other's section better"] * 2,
-    "alike": ["The summaries of `releases` and `database` can't be told apart"] * 2,
+    "swapped": [
+        "The summary of `releases` fits `database` better",
+        "The summary of `database` fits `releases` better",
+    ],
+    "alike": [
+        "The summary of `releases` has the words of that of `database`",
+        "The summary of `database` has the words of that of `releases`",
+    ],
 }
 
 
@@ -226,14 +236,13 @@ def test_typed_sections_marked_ones_and_skills_are_judged_alike(kind: str, tmp_p
     }  # fmt: skip
     for _ in range(2):  # First, the second skill isn't there yet.
         found = [one for path, text in skills.items() for one in messages(tmp_path, path, text)]
-    # A skill's message names itself first.
-    assert [sorted(one.split()) for one in found] == [sorted(one.split()) for one in typed]
+    assert found == typed
     assert len(typed) == len(WRONG[kind])
     assert all(map(str.startswith, typed, WRONG[kind]))
 
 
 def test_what_is_not_known_is_not_judged(tmp_path: Path) -> None:
-    """Values, texts that code makes, tools that nobody can read, and sections of a few words."""
+    """Values, texts that code makes, tools, and sections of a few words."""
     bad = SUMMARIES["vague"]
     assert messages(tmp_path, "a.py", module_of(bad))
     (title, text), _ = TEXTS
@@ -249,10 +258,15 @@ def test_what_is_not_known_is_not_judged(tmp_path: Path) -> None:
     ):
         assert changed != module_of(bad), title
         assert not messages(tmp_path, "a.py", changed)
-    tool = "Tool[None, str](name='audit', description='Some important ledgers.', handler=h)"
-    ledgers = [bad[0].replace("details", "ledgers"), bad[1]]
-    assert messages(tmp_path, "a.py", module_of(ledgers))
-    assert not messages(tmp_path, "a.py", module_of(ledgers, f", tools=[{tool}]"))
+
+
+def test_nothing_outside_of_the_project_is_read_for_a_skill_at_its_root(tmp_path: Path) -> None:
+    skill = '---\nname: {0}\ndescription: "The audit tag."\n---\nThe audit tag of {0}. {1}\n'
+    text = skill.format("a", TEXTS[0][1])
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "SKILL.md").write_text(skill.format("b", TEXTS[1][1]), encoding="utf-8")
+    assert not messages(tmp_path / "project", "SKILL.md", text)
+    assert messages(tmp_path, "project/SKILL.md", text)
 
 
 def test_words_of_scripts_without_spaces_are_their_characters() -> None:

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 
-from foldline.ide.analysis import values
 from foldline.ide.analysis.model import SourceSpan, Visibility
 from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
 from foldline.ide.analysis.placeholders import shown, texts_of
-from foldline.ide.analysis.section_tree import below, sections_with_paths, span_of
+from foldline.ide.analysis.section_tree import below, in_template, sections_with_paths, span_of
 from foldline.ide.analysis.stability import declares_changes, static_plan
 from foldline.ide.analysis.static_render import SummarizedBlock, summarized_alone
 from foldline.ide.analysis.values import External, Items, SectionValue, TemplateValue, Text, kept
@@ -104,7 +103,7 @@ def _candidates(template: TemplateValue) -> tuple[SummarizedBlock, ...]:
     """Return the summarized sections of a template that may cost more than in full."""
     sections = {
         section
-        for _, section, _ in sections_with_paths(template)
+        for section in in_template(template)
         if kept(section, "may cost more folded", _may_cost_more)
     }
     if not sections or not _is_known(template):
@@ -152,21 +151,13 @@ def _costs(summarized: SummarizedBlock, counter: TokenCounter) -> tuple[int, int
 
 def _is_plain(section: SectionValue) -> bool:
     """Return True if all of a section is known, and neither it nor those below it have tools."""
-    return _is_written(section) and all(
-        inner.visibility is not Visibility.UNKNOWN
-        and (inner is section or not inner.gated)
-        and not inner.tools.items
-        for inner in below(section)
-    )
-
-
-def _is_written(section: SectionValue) -> bool:
-    """Return True if all texts of a section and of those below it are known, and without values."""
     return all(
         inner.kind == "markdown"
         and not (inner.opaque or inner.maybe)
+        and inner.visibility is not Visibility.UNKNOWN
+        and (inner is section or not inner.gated)
         and inner.tools.complete
-        and all(isinstance(item.value, values.ToolValue) for item in inner.tools.items)
+        and not inner.tools.items
         and inner.children.complete
         and all(isinstance(i.value, SectionValue) and not i.maybe for i in inner.children.items)
         and _is_literal_text(inner)
@@ -180,43 +171,24 @@ def _is_literal_text(section: SectionValue) -> bool:
 
 
 def check_summaries(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
-    """Report summaries that don't lead to their sections, as far as both are known."""
+    """Report summaries that don't lead to their sections, where all of both is known."""
     for prompt in analysis.prompts:
-        for section, message in kept(prompt.template, "unclear summaries", _unclear):
+        folds = {
+            section: Fold(path, summary, kept(section, "folded text", _folded_text))
+            for path, section, _ in sections_with_paths(prompt.template)
+            if section.visibility is Visibility.SUMMARY
+            and (summary := section.known("summary"))
+            and "$" not in summary
+        }
+        for section, message in unclear(folds).items():
             place = at_argument(section.arguments["summary"])
             yield LazyDiagnostic(Code.UNCLEAR_SUMMARY, message, place, instead=at_node(prompt.name))
 
 
-def _unclear(template: TemplateValue) -> tuple[tuple[SectionValue, str], ...]:
-    folded = [
-        (section, Fold(path, summary, text))
-        for path, section, _ in sections_with_paths(template)
-        if section.visibility is Visibility.SUMMARY
-        and "?" not in path
-        and (summary := section.known("summary"))
-        and (text := kept(section, "folded text", _folded_text))
-    ]
-    wrong = unclear([fold for _, fold in folded]).items()
-    return tuple((folded[at][0], message) for at, message in wrong)
-
-
-_TEXTS = ("title", "template", "summary", "name", "description")
-
-
 def _folded_text(section: SectionValue) -> str:
-    """Return all that a summary stands for; nothing if some of it, or the summary, is unknown."""
-    summary = section.text("summary")
-    if summary is None or shown(summary).placeholders or not _is_written(section):
-        return ""
-    tools = [item.value for inner in below(section) for item in inner.tools.items]
-    texts = [
-        argument.value.known if isinstance(argument.value, Text) else None
-        for one in (*below(section), *tools)
-        if isinstance(one, SectionValue | values.ToolValue)
-        for name, argument in one.arguments.items()
-        if name in _TEXTS and argument is not section.arguments["summary"]
-    ]
-    return "" if None in texts else "\n".join(map(str, texts))
+    """Return what a summary stands for; nothing if some of it isn't known."""
+    texts = [f"{one.title}\n{one.known('template')}" for one in below(section)]
+    return "\n".join(texts) if _is_plain(section) else ""
 
 
 # Move sections only if nothing but a comma is between them: a comment would be misplaced.

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping
 from functools import lru_cache
 from math import log
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from foldline.backends.ranking.question import STOP_WORDS
 
+PlaceT = TypeVar("PlaceT", bound=Hashable)
+
 _FEWEST = 12
 """Words of a text that is long enough to judge its summary by."""
-_CLEAR = 1.4
-"""How much better two summaries have to fit when they are swapped."""
+_CLEAR = 1.7
+"""How much better a summary has to fit another section than its own."""
 # Characters of scripts that don't separate words are words of their own.
 _WORD = re.compile(r"[^\W_\u0e00-\U0010ffff]+|(?=[\u0e00-\U0010ffff])\w")
-_SUFFIX = re.compile(r"(?<=...)(ations?|ing(s|ly)?|ed(ly)?|ies|es|s|ly|er|e|y)$")
 _VAGUE = (
     "above additional always available background below content contents detail detailed details "
     "document documentation everything explained explanation full general guide helpful important "
@@ -38,48 +39,38 @@ class Fold(NamedTuple):
     summary: str
     text: str
 
+    def __str__(self) -> str:
+        return f"`{'.'.join(self.path)}`"
 
-def unclear(folds: Sequence[Fold]) -> dict[int, str]:
-    """Return what is wrong with the summaries that a model sees together, by their indexes."""
-    texts = [_words(f"{fold.path[-1]} {fold.text}") for fold in folds]
-    summaries = {
-        at: _words(fold.summary) for at, fold in enumerate(folds) if len(texts[at]) >= _FEWEST
-    }
-    having: dict[str, list[int]] = {}
-    for at in summaries:
-        for word in texts[at]:
-            having.setdefault(word, []).append(at)
-    fits: Counter[tuple[int, int]] = Counter()
-    for at, words in summaries.items():
-        for word in words & having.keys():
-            # Rare words tell more; in thousandths.
-            weight = int(1_000 * log(1 + len(summaries) / len(having[word])))
-            fits.update(dict.fromkeys(((at, other) for other in having[word]), weight))
-    names = ["`" + ".".join(fold.path) + "`" for fold in folds]
-    wrong = {
-        at: f"The summary of {names[at]} shares no word of its own with the section: say what is "
-        "there, so that a model knows when to read it."
-        for at in summaries
-        if not fits[at, at]
-    }
-    first: dict[frozenset[str], int] = {}
-    alike = {(first.setdefault(words, at), at) for at, words in summaries.items() if words}
-    for one, other in sorted(alike | {(min(pair), max(pair)) for pair in fits}):
-        if one != other and summaries[one] == summaries[other]:
-            both = "can't be told apart: say in each what only that section has"
-        elif fits[one, other] + fits[other, one] > _CLEAR * (fits[one, one] + fits[other, other]):
-            both = "fit each other's section better: they may be swapped"
+
+def unclear(folds: Mapping[PlaceT, Fold]) -> dict[PlaceT, str]:
+    """Return what is wrong with the summaries that a model sees together, by their places."""
+    words = {at: _words(f"{fold.path[-1]} {fold.text}") for at, fold in folds.items()}
+    texts = {at: text for at, text in words.items() if len(text) >= _FEWEST}
+    summaries = {at: _words(folds[at].summary) for at in texts}
+    counts = Counter(word for text in texts.values() for word in text)
+    wrong = dict[PlaceT, str]()
+    for at, summary in summaries.items():
+        # Rare words tell more.
+        fits = {
+            other: sum(log(1 + len(texts) / counts[word]) for word in summary & text)
+            for other, text in texts.items()
+        }
+        best = max(fits, key=fits.__getitem__)
+        same = [other for other in texts if summaries[other] == summary and other != at]
+        if same:
+            fault = f"has the words of that of {folds[same[0]]}"
+        elif fits[best] > _CLEAR * fits[at]:
+            fault = f"fits {folds[best]} better"
+        elif not fits[at]:
+            fault = "shares no word of its own with the section"
         else:
             continue
-        message = f"The summaries of {names[one]} and {names[other]} {both}."
-        wrong |= dict.fromkeys((one, other), message)
+        wrong[at] = f"The summary of {folds[at]} {fault}: say what a model finds only there."
     return wrong
 
 
 @lru_cache(maxsize=512)
 def _words(text: str) -> frozenset[str]:
-    """Return the words of a text that aren't common ones, without their endings."""
-    words = (word for word in _WORD.findall(text.lower()) if word not in _COMMON)
-    return frozenset(
-        _SUFFIX.sub("", word)[:6] for word in words if len(word) > 1 or not "a" <= word <= "z"
-    )
+    """Return the words of a text that aren't common ones; those that begin alike are one."""
+    return frozenset(word[:5] for word in _WORD.findall(text.lower()) if word not in _COMMON)

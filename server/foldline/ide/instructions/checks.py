@@ -18,15 +18,11 @@ from foldline.ide.folder import Folder
 from foldline.ide.instructions import document
 from foldline.ide.instructions.document import InstructionFile, InstructionSection
 from foldline.ide.instructions.features import costs
-from foldline.ide.instructions.files import instruction_files
 from foldline.ide.instructions.front_matter import SKILL, faults, fields
 from foldline.ide.token_counter import TokenCounter
 
 _SHORTEST_REPEATED = 40
 """Sections with less text in common are alike by chance: `See above.`"""
-
-SECONDS = 1.0
-"""The time limit of looking for the skills beside one."""
 
 
 class Finding(NamedTuple):
@@ -96,29 +92,28 @@ def _of_sections(file: InstructionFile, counter: TokenCounter) -> Iterator[Findi
 
 
 def _of_summaries(file: InstructionFile) -> Iterator[Finding]:
-    marks = [(one, one.mark) for one in file.sections if one.mark is not None and one.summary]
-    folds = [
-        Fold(one.path, one.summary, file.text[one.start : start] + file.text[end : one.end])
-        for one, (start, end) in marks
-    ]
-    for at, message in unclear(folds).items():
-        yield Finding(Code.UNCLEAR_SUMMARY, message, marks[at][1])
+    folds = {
+        one.mark: Fold(one.path, one.summary, file.text[one.mark[1] : one.end])
+        for one in file.sections
+        if one.mark is not None and one.summary
+    }
+    for mark, message in unclear(folds).items():
+        yield Finding(Code.UNCLEAR_SUMMARY, message, mark)
 
 
 def _of_skills(file: InstructionFile, path: Path, folder: Folder) -> Iterator[Finding]:
     """Check a skill's description, which is its summary, among those of the skills beside it."""
-    skills, beside = {path: file}, path.parent.parent
-    with suppress(PathError, ParseRefusedError, ValueError):
-        below = beside.relative_to(folder.root).as_posix()
-        for other in instruction_files(folder, [below], SECONDS):
-            if other.name == SKILL and other != path:
-                skills[other] = document.read_instructions(other, folder.root)
-    folds, places = list[Fold](), list[tuple[int, int]]()
-    for at, skill in skills.items():
-        for field in fields(skill):
-            if field.name == "description" and field.value:
-                folds.append(Fold((at.parent.name,), field.value, skill.text[skill.beginning :]))
-                places += [field.place] if skill is file else []
-    message = unclear(folds).get(0)
-    if message and places:
-        yield Finding(Code.UNCLEAR_SUMMARY, message, places[0])
+    skills, inside = {path: file}, folder.root in path.parent.parents
+    beside = path.parent.parent.glob(f"*/{SKILL}") if inside else ()
+    with suppress(PathError, ParseRefusedError):
+        for other in sorted({*beside} - {path}):
+            skills[other] = document.read_instructions(other, folder.root)
+    folds = {
+        (at, field.place): Fold((at.parent.name,), field.value, skill.text[skill.beginning :])
+        for at, skill in skills.items()
+        for field in fields(skill)
+        if field.name == "description" and field.value
+    }
+    for (at, place), message in unclear(folds).items():
+        if at == path:
+            yield Finding(Code.UNCLEAR_SUMMARY, message, place)
