@@ -1,4 +1,4 @@
-"""What an evaluation did is asserted; the events of all its requests are the oracle."""
+"""What an evaluation did is asserted; its events are the oracle."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from foldline.prompts.adapters import Appending, ScriptedAdapter, ScriptedCall, 
 from foldline.prompts.runtime import (
     InProcessEventBus,
     ModelAnswered,
+    PromptRendered,
     PromptResponse,
     TokenUsage,
     ToolInvoked,
@@ -93,6 +94,8 @@ calls = st.tuples(st.sampled_from(sorted(CALLS)), st.sampled_from((*KEYS, "nope"
 @given(st.lists(st.lists(calls, min_size=1, max_size=3), max_size=5), st.booleans())
 def test_a_run_is_what_its_events_say(script: Script, append: bool) -> None:
     response, events = run(script, append=append)
+    last = max(at for at, event in enumerate(events) if isinstance(event, PromptRendered))
+    events = events[last:]
     invoked = [event for event in events if isinstance(event, ToolInvoked)]
     names = [one.name for one in invoked if one.name not in ("open_sections", "read_section")]
     keys = {key for one in response.expansions for key in one.section_keys}
@@ -102,11 +105,10 @@ def test_a_run_is_what_its_events_say(script: Script, append: bool) -> None:
     usages = (event.usage for event in events if isinstance(event, ModelAnswered))
     tokens = sum(usages, TokenUsage()).total
     assert_run(response, called=names, opened=keys, tokens=tokens)
-    assert_run(response, called=set(names), opened=sorted(keys))
+    assert_run(response, opened=sorted(keys))
     assert_run(response)
     for wrong in (
         {"called": [*names, "find"]},
-        {"called": {*names, "other"}},
         {"called": names[1:] or ["find", "find"]},
         {"opened": keys ^ {"docs"}},
         {"tokens": tokens - 1},
@@ -115,16 +117,13 @@ def test_a_run_is_what_its_events_say(script: Script, append: bool) -> None:
             assert_run(response, **wrong)
 
 
-@pytest.mark.parametrize("append", [True, False])
-def test_all_that_differs_is_said_a_line_for_each(append: bool) -> None:
+def test_all_that_differs_is_said_a_line_for_each() -> None:
     script = [[("find", ""), ("open", "docs")], [("break", ""), ("read", "notes")]]
-    response, _ = run(script, append=append)
+    response, _ = run(script, append=True)
     with pytest.raises(AssertionError) as caught:
         assert_run(response, called=["find"], opened=(), tokens=266)
     assert str(caught.value).splitlines() == [
-        "called find, break; expected find",
-        "opened docs, notes; expected none",
+        "called ['find', 'break']; expected ['find']",
+        "opened ['docs', 'notes']; expected []",
         "took 267 tokens, and may take 266",
     ]
-    with pytest.raises(AssertionError, match="called break, find; expected none"):
-        assert_run(response, called=set())

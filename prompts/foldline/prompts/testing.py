@@ -20,7 +20,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import copy
 from itertools import chain
 from pathlib import Path
@@ -314,44 +314,40 @@ def assert_sets(
 def assert_run(
     response: PromptResponse[object],
     *,
-    called: Collection[str] | None = None,
-    opened: Collection[str] | None = None,
+    called: Iterable[str] | None = None,
+    opened: Iterable[str] | None = None,
     tokens: int | None = None,
 ) -> None:
-    """Assert what the model did in all requests up to an answer; what isn't given may be anything.
+    """Assert what the model did up to an answer; what isn't given may be anything.
+
+    Calls and tokens are those of the evaluation with the answer: not those of one before, after
+    which the prompt was rendered anew.
 
     Args:
         response: The answer.
-        called: The tools that it called, but for those that open or read sections: a list has each
-            call in order, a set only says which.
+        called: The tools that it called, in order, but for those that open or read sections.
         opened: The dotted keys of the sections that it opened or read.
-        tokens: The most that the requests may take, input and output together.
+        tokens: The most that the evaluation may take, input and output together.
 
     Raises:
         AssertionError: A line for each that differs.
     """
     __tracebackhide__ = True
-    every = [outcome for one in response.expansions for outcome in one.outcomes]
-    every += response.tool_outcomes
-    names = [o.call.name for o in every if o.call.name not in (OPEN_SECTIONS, READ_SECTION)]
-    calls = set(names) if isinstance(called, Set) else names
-    keys = {key for one in response.expansions for key in one.section_keys}
-    read = (o.params for o in every if o.result.success)
+    outcomes, used = response.tool_outcomes, response.usage.total
+    tools = [one.call.name for one in outcomes]
+    tools = [name for name in tools if name not in (OPEN_SECTIONS, READ_SECTION)]
+    keys = {key for expansion in response.expansions for key in expansion.section_keys}
+    read = (one.params for one in outcomes if one.result.success)
     keys |= {params.section_key for params in read if isinstance(params, ReadSectionParams)}
-    spent = sum((one.usage for one in response.expansions), response.usage).total
     problems = []
-    if called is not None and calls != (called if isinstance(called, Set) else [*called]):
-        problems.append(f"called {_listed(calls)}; expected {_listed(called)}")
-    if opened is not None and keys != set(opened):
-        problems.append(f"opened {_listed(keys)}; expected {_listed({*opened})}")
-    if tokens is not None and spent > tokens:
-        problems.append(f"took {spent:,} tokens, and may take {tokens:,}")
+    if called is not None and tools != (expected := [*called]):
+        problems.append(f"called {tools}; expected {expected}")
+    if opened is not None and sorted(keys) != (expected := sorted(opened)):
+        problems.append(f"opened {sorted(keys)}; expected {expected}")
+    if tokens is not None and used > tokens:
+        problems.append(f"took {used:,} tokens, and may take {tokens:,}")
     if problems:
         raise AssertionError("\n".join(problems))
-
-
-def _listed(names: Collection[str]) -> str:
-    return ", ".join(sorted(names) if isinstance(names, Set) else names) or "none"
 
 
 def _check(kind: str, name: str, known: Collection[str]) -> None:

@@ -128,7 +128,6 @@ def test_a_hook_that_fails_keeps_nothing_of_the_text() -> None:
         "a": ["[not redacted: ValueError]"],
         "b": 1,
     }
-    assert redacted("x", lambda text: 7) == "[not redacted: TypeError]"  # type: ignore[arg-type, return-value]
 
 
 WORD = st.text(string.ascii_letters + string.digits, min_size=40, max_size=60).map("7a".__add__)
@@ -173,16 +172,6 @@ def test_planted_secrets_go_and_what_is_around_them_stays(
 )
 def test_what_is_no_secret_stays(text: str) -> None:
     assert Redaction()(text) == text
-
-
-def test_a_value_under_a_secrets_name_goes_whole() -> None:
-    hidden = redacted(
-        {"password": "banana", "max_tokens": 9, "secretary": "x", "Set-Cookie": "a=b"},
-        Redaction(),
-    )
-    assert hidden == {
-        "password": "[key]", "max_tokens": 9, "secretary": "x", "Set-Cookie": "[key]",
-    }  # fmt: skip
 
 
 def test_patterns_of_ones_own_replace_the_ready_ones() -> None:

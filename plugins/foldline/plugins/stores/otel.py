@@ -72,7 +72,6 @@ class OpenTelemetryExporter(events.Listener):
         self._tracer = get_tracer("foldline.prompts", tracer_provider=tracer_provider)
         self._kinds = SpanKind
         self._content = _captures() if content is None else content
-        self._redact = content if callable(content) else None
         self._lock = threading.Lock()
         self._open: dict[str, Span] = {}
 
@@ -225,7 +224,7 @@ class OpenTelemetryExporter(events.Listener):
 
         span.set_attribute("error.type", kind)
         # A message can quote what the model or the user wrote.
-        told = str(redacted(message, self._redact)) if self._content else None
+        told = str(redacted(message, self._content)) if self._content else None
         span.set_status(Status(StatusCode.ERROR, told))
 
     def _messages(self, role: str, *parts: dict[str, str]) -> str:
@@ -233,9 +232,9 @@ class OpenTelemetryExporter(events.Listener):
 
     def _json(self, value: object) -> str:
         try:
-            return json.dumps(redacted(to_json(value), self._redact), ensure_ascii=False)
+            return json.dumps(redacted(to_json(value), self._content), ensure_ascii=False)
         except (TypeError, ValueError):
-            return str(redacted(repr(value), self._redact))
+            return str(redacted(repr(value), self._content))
 
 
 def _kind_of(error: BaseException) -> str:

@@ -98,9 +98,8 @@ def record_of(event: Event, *, content: bool | Redact) -> EventRecord:
     No database refuses it: NUL characters and surrogates in names are replaced, as are values that
     JSON can't represent, and texts of more than 16,000,000 characters.
     """
-    redact = content if callable(content) else None
     texts = event.content() if content else {}
-    values = {**event.facts(), **{name: redacted(text, redact) for name, text in texts.items()}}
+    values = event.facts() | {name: redacted(text, content) for name, text in texts.items()}
     return stored_record(
         (
             event.event_id,
@@ -116,7 +115,7 @@ def record_of(event: Event, *, content: bool | Redact) -> EventRecord:
             + "}",
             *numbers_of(values),
         ),
-        _openings(event, redact) if isinstance(event, ToolInvoked) else (),
+        _openings(event, content) if isinstance(event, ToolInvoked) else (),
     )
 
 
@@ -176,7 +175,7 @@ def _clean(text: str) -> str:
     return _UNSTORABLE.sub("\ufffd", text)
 
 
-def _openings(event: ToolInvoked, redact: Redact | None) -> Iterator[Opening]:
+def _openings(event: ToolInvoked, redact: bool | Redact) -> Iterator[Opening]:
     params = event.params if event.success else None
     if event.name == OPEN_SECTIONS and isinstance(params, OpenSectionsParams):
         for key in params.section_keys:

@@ -115,8 +115,6 @@ class ExpansionLoop(Generic[OutputT]):
     """The reason why the last request was raised instead of appended."""
     opened: list[SectionPath] = field(default_factory=list)
     """The sections that it granted so far."""
-    ended: tuple[Any, ...] = ()
-    """The `outcomes` and the `usage` of the last evaluation without an answer."""
     publish: Callable[..., object] | None = None
     """Publishes an event of the evaluation that runs."""
     _granted: list[Expansion] = field(default_factory=list)
@@ -202,8 +200,7 @@ class ExpansionLoop(Generic[OutputT]):
         apply_expansion(request, session=session)
         self.opened += request.requested_overrides
         why = "" if appended else self.why
-        about = (request.section_keys, request.reason, grown, appended, why)
-        self._granted.append(Expansion(*about, *(() if appended else self.ended)))
+        self._granted.append(Expansion(request.section_keys, request.reason, grown, appended, why))
         if self.publish is not None and not appended:
             self.publish(
                 SectionsOpened,

@@ -38,6 +38,7 @@ class ProviderAdapter(Protocol):
 
 # In the context, so that exchanges that wrap others needn't pass it on.
 CAPTURE: ContextVar[Callable[[Mapping[str, object]], None]] = ContextVar("foldline_capture")
+CALLING: ContextVar[Callable[[str], object]] = ContextVar("foldline_calling")
 
 
 def report_request(body: Mapping[str, object]) -> None:
@@ -46,16 +47,9 @@ def report_request(body: Mapping[str, object]) -> None:
         capture(body)
 
 
-CALLING: ContextVar[Callable[[str], object]] = ContextVar("foldline_calling")
-
-
 def report_call(name: str) -> None:
-    """Say in an exchange's `ask` that the model has begun a call of this tool, for a stream.
-
-    Without one, it does nothing.
-    """
-    calling = CALLING.get(None)
-    if calling is not None:
+    """Say in an exchange's `ask` that the model has begun a call of this tool."""
+    if (calling := CALLING.get(None)) is not None:
         calling(name)
 
 

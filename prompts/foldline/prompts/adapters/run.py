@@ -137,8 +137,6 @@ class Run(Generic[OutputT]):
         try:
             return self._converse()
         except BaseException as error:
-            if self._opener is not None:
-                self._opener.ended = tuple(self._outcomes), self._usage
             self._publish(events.PromptStopped, error=error, turns=self._turns, usage=self._usage)
             raise
 

@@ -2,44 +2,36 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import MappingProxyType
 from typing import TypeAlias
 
 Redact: TypeAlias = Callable[[str], str]
 """A redaction hook: returns a text without what mustn't be kept. `str` changes nothing."""
 
 # Each pattern begins where a run of letters does, or its length is bounded: the base64 of an image
-# is read once, not once from each of its characters.
-_BEGIN = r"(?:(?<![\w-])|(?<=\\[nrt]))"
+# is read once, not once from each of its characters. Where JSON is quoted, `\n` is no letter.
+_BEGIN = r"(?:(?<![\w-])(?!(?<=\\)[nrt])|(?<=\\[nrt]))"
 _NAME = (
-    r"(?:pass(?:word|wd|phrase)|secret|credentials?|(?:api|access|private|account)[_-]?key|"
-    r"(?:access|auth|refresh|session|id|bearer|api)[_-]?token)"
+    r"(?:pass(?:word|wd|phrase)|secret|credentials?|"
+    r"(?:access|account|api|auth|bearer|id|private|refresh|session)[_-]?(?:key|token))"
 )
-_SECRET = re.compile(rf"(?i)(?:.*[_-])?(?:{_NAME}|token|authorization|(?:set-)?cookie)")
-_BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
-
-PATTERNS: Mapping[str, str] = MappingProxyType(
-    {
-        "key": r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?s:.*?)(?:-----END [A-Z ]{0,30}KEY-----|\Z)"
-        rf"|{_BEGIN}(?:sk-[\w-]{{16,}}|[srp]k_(?:live|test)_\w{{16,}}|A[KS]IA[0-9A-Z]{{16}}|"
-        r"gh[pousr]_\w{30,}|github_pat_\w{22,}|glpat-[\w-]{20,}|x(?:ox[a-z]|app)-[\w-]{10,}|"
-        r"AIza[\w-]{35}|(?:hf|gsk|npm)_\w{30,}|(?:xai|pplx|pypi|pat)-[\w-]{30,})"
-        rf"|(?i:{_NAME}\\?[\"']?\s{{0,9}}[:=]\s{{0,9}})(?:\\?[\"'](?P<quoted>[^\"'\\\n]+)|"
-        r"(?P<bare>(?=\D{0,99}\d)[^\s\"'\\,;&]{6,}))",
-        "token": rf"{_BEGIN}eyJ[\w-]{{8,}}\.[\w-]{{8,}}\.?[\w-]*"
-        r"|(?i:\b(?:bearer|basic)\s{1,9})(?P<carried>(?=\D{0,99}\d)[\w.~+/=-]{16,})"
-        r"|(?<=://)[^\s/:@]{0,99}:(?P<password>[^\s/@]{1,99})(?=@)",
-        "address": r"(?:(?<![\w.+-])(?!(?<=\\)[nrt])|(?<=\\[nrt]))"
-        r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
-        rf"|(?<![\w.])(?:{_BYTE}\.){{3}}{_BYTE}(?!\.?\w)"
-        r"|(?i:(?<![\w:])(?:(?:[\da-f]{1,4}:){7}[\da-f]{1,4}|"
-        r"(?:[\da-f]{1,4}:){2,6}(?::[\da-f]{1,4}){1,5})(?![\w:]))",
-    }
-)
+PATTERNS: Mapping[str, str] = {
+    "key": r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?s:.*?)(?:-----END [A-Z ]{0,30}KEY-----|\Z)"
+    rf"|{_BEGIN}(?:sk-[\w-]{{16,}}|[srp]k_(?:live|test)_\w{{16,}}|A[KS]IA[0-9A-Z]{{16}}|"
+    r"(?:gh[pousr]|github_pat|gsk|hf|npm)_\w{22,}|(?:glpat|pypi|xai|xox[a-z])-[\w-]{20,}|"
+    r"AIza[\w-]{35})"
+    rf"|(?i:{_NAME}\\?[\"']?\s{{0,9}}[:=]\s{{0,9}})(?:\\?[\"'](?P<quoted>[^\"'\\\n]+)|"
+    r"(?P<bare>(?=\D{0,99}\d)[^\s\"'\\,;&]{6,}))",
+    "token": rf"{_BEGIN}eyJ[\w-]{{8,}}\.[\w-]{{8,}}\.?[\w-]*"
+    r"|(?i:\b(?:bearer|basic)\s{1,9})(?P<carried>(?=\D{0,99}\d)[\w.~+/=-]{16,})"
+    r"|(?<=://)[^\s/:@]{0,99}:(?P<password>[^\s/@]{1,99})(?=@)",
+    "address": rf"{_BEGIN}[\w.+-]{{1,64}}@[\w-]{{1,63}}(?:\.[\w-]{{1,63}})+"
+    r"|(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w)"
+    r"|(?i:(?<![\w:])(?:(?:[\da-f]{1,4}:){7}[\da-f]{1,4}|"
+    r"(?:[\da-f]{1,4}:){2,6}(?::[\da-f]{1,4}){1,5})(?![\w:]))",
+}
 """Ready patterns: providers' keys and values named as secrets; bearer tokens, JSON web tokens and
 passwords in URLs; addresses of mail and of IP."""
 
@@ -72,24 +64,14 @@ def _without(name: str, match: re.Match[str]) -> str:
     return match.string[match.start() : start] + name + match.string[end : match.end()]
 
 
-def redacted(value: object, redact: Redact | None) -> object:
-    """Return JSON with its texts redacted; a `Redaction` keeps none under a name like `password`.
-
-    Where a hook fails, the kind of its error stands for the text.
-    """
-    if isinstance(value, str) and redact is not None:
+def redacted(value: object, redact: Redact | bool) -> object:
+    """Return JSON with each of its texts as a hook returns it, or with what the hook raised."""
+    if isinstance(value, str) and callable(redact):
         try:
-            return str.__str__(redact(value))
+            return redact(value)
         except Exception as error:
             # Its message may quote the text.
-            logging.getLogger(__name__).warning("A redaction raised %s", type(error).__name__)
             return f"[not redacted: {type(error).__name__}]"
-    if isinstance(value, Mapping) and redact is not None:
-        hides = isinstance(redact, Redaction)
-        return {
-            redacted(name, redact): redacted(item, redact)
-            if not (hides and isinstance(item, str) and _SECRET.fullmatch(str(name)))
-            else "[key]"
-            for name, item in value.items()
-        }
+    if isinstance(value, Mapping):
+        return {redacted(name, redact): redacted(item, redact) for name, item in value.items()}
     return [redacted(item, redact) for item in value] if isinstance(value, list | tuple) else value

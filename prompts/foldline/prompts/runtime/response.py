@@ -85,10 +85,6 @@ class Expansion:
     """True if the text was appended to the conversation; False if the prompt was rendered anew."""
     why: str = ""
     """The reason why the prompt was rendered anew."""
-    outcomes: tuple[ToolOutcome, ...] = field(default=(), compare=False, repr=False)
-    """The tool calls of the evaluation that it ended, if the prompt was rendered anew."""
-    usage: TokenUsage = field(default=NOTHING_USED, compare=False, repr=False)
-    """The tokens of that evaluation."""
 
 
 @FrozenDataclass(kw_only=True)
