@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING
 
@@ -35,10 +35,8 @@ class RenderPass:
     overrides: Mapping[SectionPath, SectionVisibility] = field(default_factory=dict)
     session: object | None = None
     session_overrides: Mapping[SectionPath, SectionVisibility] = field(default_factory=dict)
-    folded: Mapping[SectionPath, SectionVisibility] = field(default_factory=dict)
-    """Sections that are summarized to fit, unless an override opens them."""
-    left_out: Collection[SectionPath] = ()
-    """Sections that are left out to fit."""
+    fitted: Mapping[SectionPath, SectionVisibility | None] = field(default_factory=dict)
+    """What `fit` summarizes, unless an override opens it, or leaves out, which is None."""
     _built: dict[type, object] = field(init=False, default_factory=dict)
 
     def pieces(
@@ -85,8 +83,8 @@ class RenderPass:
         section = node.section
         try:
             params, bound = self.params(node)
-            is_left_out = bool(self.left_out) and node.path in self.left_out
-            if is_left_out or (node.gated and not section.is_enabled(params, session=self.session)):
+            left_out = node.path in self.fitted and self.fitted[node.path] is None
+            if left_out or (node.gated and not section.is_enabled(params, session=self.session)):
                 return Piece(node, False, node.declared or SectionVisibility.FULL, [])
             visibility = shown or self.visibility(node, params)
             if visibility is SectionVisibility.FULL:
@@ -144,7 +142,7 @@ class RenderPass:
         return (
             (self.overrides and self.overrides.get(node.path))
             or (self.session_overrides and self.session_overrides.get(node.path))
-            or (self.folded and self.folded.get(node.path))
+            or (self.fitted and self.fitted.get(node.path))
             or node.declared
         )
 
