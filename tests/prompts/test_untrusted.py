@@ -57,7 +57,7 @@ class Inbox:
     notes: Annotated[tuple[Untrusted[str], ...], bullets, xml("notes")] = ()
     whole: Annotated[Untrusted[tuple[str, ...]], numbered, fenced()] = ()
     quotes: Annotated[tuple[Annotated[Untrusted[str], xml("quote")], ...], joined(" | ")] = ()
-    listed: Annotated[tuple[Annotated[Untrusted[str], fenced()], ...], bullets] = ()
+    listed: Annotated[tuple[Annotated[Untrusted[str], as_json], ...], bullets] = ()
     named: Annotated[dict[str, Untrusted[str]], as_json] = field(default_factory=dict)
     mails: tuple[Mail, ...] = ()
 
@@ -250,6 +250,9 @@ REFUSED: dict[str, object] = {
     "items in fences, in one line": Annotated[
         tuple[Annotated[Untrusted[str], fenced()], ...], joined(", ")
     ],
+    "items in fences, in lines of their own": Annotated[
+        tuple[Annotated[Untrusted[str], fenced()], ...], bullets
+    ],
     "keys": Annotated[dict[Untrusted[str], str], bullets],
     "one of two places": Annotated[
         tuple[Annotated[Untrusted[str], xml("q")], Untrusted[str]], bullets
@@ -268,7 +271,7 @@ REFUSED: dict[str, object] = {
 @pytest.mark.filterwarnings("ignore::foldline.prompts.ReprPlaceholderWarning")
 @pytest.mark.parametrize("hint", REFUSED.values(), ids=REFUSED)
 def test_a_form_that_a_text_could_leave_is_refused(hint: object) -> None:
-    with pytest.raises(PromptValidationError, match=r"`xml`.*`fenced`|no fence") as caught:
+    with pytest.raises(PromptValidationError, match=r"`xml`.*`fenced`") as caught:
         section_of(dataclass_with(hint))
     assert caught.value.placeholder == "text"
 
@@ -338,6 +341,13 @@ class Quiet(Shouting):
         return ("request",)
 
 
+class Loud(EachSection[None, Mail]):
+    derived_item_placeholders: ClassVar[tuple[str, ...]] = ("loud",)
+
+    def derive_item(self, item: Mail, number: int) -> Mapping[str, str]:
+        return {"loud": item.body.upper()}
+
+
 class ByHand(Section[Ask]):
     def render_body(self, params: Ask) -> str:
         return params.mail
@@ -347,11 +357,11 @@ def test_a_text_that_is_computed_from_one_is_refused() -> None:
     for make in (
         lambda: Shouting(title="S", key="s", template="${shout}"),
         lambda: ByHand(title="B", key="b"),
+        lambda: Loud(title="L", key="l", items=[], template="${loud}"),
         TaskSection[Background],
     ):
         with pytest.raises(PromptValidationError, match=r"may have the untrusted `\w+`"):
             make()
-    Shouting(title="S", key="s", template="${mail}")
     Quiet(title="S", key="s", template="${shout} ${mail}")
     TaskSection[Ask]()
 

@@ -10,9 +10,6 @@ from collections.abc import Iterable
 DISCLOSURES = ("auto", "open")
 """The values of a template's `disclosure`."""
 
-FITS = ("keep", "fold", "drop")
-"""The values of a section's `fit`."""
-
 NONE_IN_SECTIONS = (
     "None is not a section. Leave a section out with its `enabled`, or with "
     "`*([section] if … else [])`."
@@ -97,50 +94,32 @@ def not_one_of(what: str, values: Iterable[str], shown: str) -> str:
     return f"`{what}` is {', '.join(words[:-1])} or {words[-1]}, not {shown}."
 
 
-FENCE_IN_TAG = (
-    "to Markdown, a fence in a tag is no fence, so untrusted text could leave it: write `xml` "
-    "before `fenced`, or one of them"
-)
-
-
 def exposed(hint: str) -> str:
     """Untrusted text without a form that it can't leave."""
     return (
-        f"untrusted text is shown as `xml`, `fenced` or `as_json` only: write "
-        f'`Annotated[Untrusted[{hint}], xml("…")]`'
+        "untrusted text is shown as `xml`, `fenced` or `as_json` only, and a fence in no tag or "
+        f'list: write `Annotated[Untrusted[{hint}], xml("…")]`'
     )
 
 
 def untrusted_beside(placeholder: str) -> str:
     """Untrusted text in a fence that shares a line with other text."""
-    return (
-        f"the untrusted `${{{placeholder}}}` is in a fence, which needs a line of its own after a "
-        "blank one, indented by at most 3 blanks; or show it as `xml`"
-    )
+    return f"The fence of the untrusted `${{{placeholder}}}` needs its own line after a blank one."
 
 
 def untrusted_role(placeholder: str, role: str) -> str:
     """Untrusted text in a section whose message has authority."""
-    return (
-        f"shows the untrusted `${{{placeholder}}}` in a message of the {role}: put it into a "
-        "section of the user"
-    )
+    return f"shows the untrusted `${{{placeholder}}}` in a message of the {role}, not of the user."
 
 
-def untrusted_computed(what: str, field: str) -> str:
-    """A text that a section computes from untrusted values."""
-    return (
-        f"{what} may have the untrusted `{field}`: show it with a placeholder of its own, or name "
-        "the fields that are used in `computed_from`"
-    )
+def untrusted_computed(field: str) -> str:
+    """A text that a section computes, perhaps from an untrusted value."""
+    return f"A computed text may have the untrusted `{field}`: name in `computed_from` what it has."
 
 
 def attachment(kind: str) -> str:
     """An image or a file as the value of a placeholder."""
-    return (
-        f"{kind} isn't text: say it in a turn of the user, `conversation.user(…)`, and leave the "
-        "placeholder out"
-    )
+    return f"{kind} isn't text: say it in a turn of the user instead, `conversation.user(…)`"
 
 
 def nested_role(key: str, role: str, around: str) -> str:

@@ -28,13 +28,7 @@ from foldline.prompts.forms.forms import (
     WrapForm,
     or_else,
 )
-from foldline.prompts.forms.untrusted import (
-    attachment_in,
-    guarded,
-    guarded_json,
-    is_marked,
-    is_untrusted,
-)
+from foldline.prompts.forms.untrusted import attachment_in, guarded, guarded_json, is_untrusted
 from foldline.prompts.specialise import is_model
 
 _OUTER = (ClassVar, typing.Final, typing.Required, typing.NotRequired)
@@ -103,7 +97,6 @@ class FieldForm:
         shows: What shows as Python writes it; None if nothing does.
         untrusted: The values, or parts of them, are `Untrusted`.
         bare: They come to the forms as they are, so that the first one around them has to guard.
-        alone: A fence that can be closed only if it has its lines for itself.
     """
 
     hint: object
@@ -112,7 +105,6 @@ class FieldForm:
     shows: PlainRepr | None
     untrusted: bool = False
     bare: bool = False
-    alone: bool = False
 
     def text(self, value: object) -> str:
         """Return the text of a value.
@@ -132,12 +124,23 @@ class FieldForm:
             text = first.join(self._items(value))
         else:
             text = text_of(value)
-        return _applied(forms, text, guard=self.bare and not isinstance(first, JsonForm))
+        return _applied(forms, text, guard=self.bare)
+
+    @property
+    def alone(self) -> bool:
+        """True for an untrusted text in a fence, which needs its lines for itself."""
+        return self.untrusted and isinstance([None, *self._wraps][-1], FenceForm)
 
     @property
     def is_exposed(self) -> bool:
         """True if an untrusted value could be taken for the text around it."""
-        return self.bare and not any(isinstance(f, (WrapForm, JsonForm)) for f in self.forms)
+        if any(isinstance(form, FenceForm) for form in self._wraps[:-1]):
+            return self.untrusted  # To Markdown, a fence in a tag is no fence.
+        return self.bare and not self._wraps
+
+    @property
+    def _wraps(self) -> list[WrapForm]:
+        return [form for form in self.forms if isinstance(form, WrapForm)]
 
     def _items(self, value: object) -> Sequence[str]:
         if isinstance(value, str):
@@ -182,36 +185,15 @@ def _compose(hint: object) -> FieldForm | None:
     untrusted = is_untrusted(hint)
     if not forms and shows is None and not untrusted:
         return None
-    bare = untrusted and (is_marked(hint) or _has_bare_items(forms, members, item))
-    wraps = [form for form in forms if isinstance(form, WrapForm)]
-    first = None if bare else item(0)
-    fences = [isinstance(form, FenceForm) for form in wraps]
-    in_fence = first is not None and first.alone
-    around = [in_fence, *fences]
-    if untrusted and True in around and not all(around[around.index(True) :]):
-        raise PromptValidationError(refusals.FENCE_IN_TAG)
-    alone = untrusted and (fences[-1] if fences else in_fence)
-    return FieldForm(inner, forms, item, shows, untrusted, bare, alone)
-
-
-def _has_bare_items(
-    forms: Sequence[Form], members: Sequence[object], item: Callable[[int], FieldForm | None]
-) -> bool:
-    """Return True if untrusted items, or parts of them, come into a text as they are."""
-    first = forms[0] if forms else None
-    if not isinstance(first, ListForm) or any(isinstance(form, LimitForm) for form in forms):
-        return True
-    holders = [member for member in members if is_untrusted(member)]
-    places = len(get_args(holders[0]))
-    items = [form for form in map(item, range(places)) if form is not None and form.untrusted]
-    separates = first.separator.startswith("\n") and first.separator.endswith("\n")
-    kind = get_origin(holders[0])
-    is_mapping = isinstance(kind, type) and issubclass(kind, collections.abc.Mapping)
-    return (
-        not items
-        or any(form.is_exposed or (form.alone and not separates) for form in items)
-        or (is_mapping and is_untrusted(get_args(holders[0])[0]))
-    )
+    bare = untrusted and not (forms and isinstance(forms[0], JsonForm))
+    first = item(0)
+    if first is not None and first.alone:
+        raise PromptValidationError(refusals.exposed(hint_text(inner)))
+    if bare and first is not None and first.untrusted and not first.is_exposed:
+        # A list of items in tags; a mapping or a limit shows more than whole items.
+        kinds = [kind for member in members for kind in get_args(member) if kind is not Ellipsis]
+        bare = len(kinds) > 1 or any(isinstance(form, LimitForm) for form in forms)
+    return FieldForm(inner, forms, item, shows, untrusted, bare)
 
 
 def text_of(value: object) -> str:

@@ -41,8 +41,8 @@ class CompiledTemplate:
     """
 
     __slots__ = (
+        "_fences",
         "_slots",
-        "fenced",
         "key",
         "parts",
         "placeholders",
@@ -66,8 +66,8 @@ class CompiledTemplate:
         self.verbatim = isinstance(text, Verbatim)
         # Most texts are one line.
         self.source = (textwrap.dedent(text) if "\n" in text else text).strip()
-        self.untrusted: tuple[str, ...] = ()
-        self.fenced = False
+        self.untrusted: list[str] = []
+        self._fences: list[str] = []
         self._slots = self._parse()
         self.parts = tuple([slot[0] for slot in self._slots])
         self.placeholders = tuple(
@@ -166,17 +166,21 @@ class CompiledTemplate:
                     (part, name, indent, None if name is None else forms.get(name))
                     for part, name, indent, _ in self._slots
                 ]
-                self.untrusted = tuple(name for name, form in forms.items() if form.untrusted)
-                self.fenced = any(forms[name].alone for name in self.untrusted)
-                for name in self.untrusted:
-                    if forms[name].alone and not self._is_alone(name):
-                        problem = f"{refusals.untrusted_beside(name)}."
-                        raise PromptValidationError.of_section(self.key, problem, placeholder=name)
+                self.untrusted = [name for name, form in forms.items() if form.untrusted]
+                self._fences = [name for name, form in forms.items() if form.alone]
+                self.check_fences()
 
-    def _is_alone(self, name: str) -> bool:
-        """Return True if a placeholder shares no line, wherever it is."""
-        matches = [m for m in Template.pattern.finditer(self.source) if name in m.group(2, 3)]
-        return all(is_alone(self.source, *match.span()) for match in matches)
+    def check_fences(self, between: str = "\n\n") -> None:
+        """Check that each fence of an untrusted text shares no line.
+
+        Raises:
+            PromptValidationError: One does, in the text or in a list of it.
+        """
+        for match in Template.pattern.finditer(self.source) if self._fences else ():
+            name = match["named"] or match["braced"]
+            if name in self._fences and not is_alone(self.source, *match.span(), between):
+                problem = refusals.untrusted_beside(name)
+                raise PromptValidationError.of_section(self.key, problem, placeholder=name)
 
     def substitute(self, params: object, derived: Mapping[str, str]) -> Sequence[Segment]:
         """Return the text's segments, with fields of `params` and `derived` texts filled in.
@@ -212,14 +216,11 @@ class CompiledTemplate:
         return segments
 
 
-def is_alone(text: str, start: int, end: int) -> bool:
-    """Return True if only a few blanks share the line of a part, and the line before is blank."""
-    above, _, before = f"\n{text[:start]}".rpartition("\n")
-    return (
-        before in ("", " ", "  ", "   ")
-        and not above.rpartition("\n")[2].strip()
-        and not text[end:].partition("\n")[0].strip()
-    )
+def is_alone(text: str, start: int, end: int, between: str = "\n\n") -> bool:
+    """Return True if a part of a text, or of a list of it, is alone on a line after a blank one."""
+    before, after = f"{text}{between}{text[:start]}", f"{text[end:]}{between}{text}"
+    starts = re.search(r"\n[ \t]*\n {0,3}\Z", before)
+    return starts is not None and not after.partition("\n")[0].strip()
 
 
 def line_indent(text: str, offset: int) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import typing
-from collections.abc import Iterable
-from typing import Annotated, get_args, get_origin
+from collections.abc import Iterator
+from typing import get_args, get_origin
 
 from foldline.prompts.forms.annotations import declared_hint
 from foldline.prompts.forms.forms import UNTRUSTED, FenceForm, WrapForm
@@ -39,52 +39,41 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def is_marked(hint: object) -> bool:
-    """Return True for `Untrusted[…]` itself, also among other metadata, aliases and unions."""
+    """Return True if `Untrusted[…]` is in a type itself, and not only in a dataclass there."""
     return any(part is UNTRUSTED for part in _parts(hint))
 
 
 def is_untrusted(hint: object, seen: tuple[object, ...] = ()) -> bool:
     """Return True if a type, or anything in it, is `Untrusted`."""
     for part in _parts(hint):
-        if part is UNTRUSTED or any(is_untrusted(inner, seen) for inner in get_args(part)):
-            return True
         kind = dataclass_of(part)
-        if kind is not None and kind not in seen and untrusted_fields(kind, (*seen, kind)):
+        if part is UNTRUSTED or (kind and kind not in seen and untrusted_fields(kind, seen)):
             return True
     return False
 
 
 def untrusted_fields(kind: type | None, seen: tuple[object, ...] = ()) -> list[str]:
     """Return the fields of a dataclass whose types are or hold `Untrusted` ones."""
-    names = () if kind is None else field_names(kind)
-    return [name for name in names if is_untrusted(declared_hint(kind, name), seen or (kind,))]  # type: ignore[arg-type]
-
-
-def _parts(hint: object) -> Iterable[object]:
-    """Yield the members of a type without what is around them, and the metadata around them."""
-    if get_origin(hint) is Annotated:
-        inner, *metadata = get_args(hint)
-        yield from metadata
-        yield from _parts(inner)
-    elif isinstance(hint, typing.NewType):
-        yield from _parts(hint.__supertype__)
-    elif type(hint).__name__ == "TypeAliasType":
-        yield from _parts(hint.__value__)  # type: ignore[attr-defined]  # New in Python 3.12.
-    elif get_origin(hint) in (typing.Union, type(int | str), typing.ClassVar, typing.Final):
-        for member in get_args(hint):
-            yield from _parts(member)
-    elif isinstance(hint, (str, typing.ForwardRef)) and repr(UNTRUSTED) in str(hint):
-        yield UNTRUSTED  # Quoted inside of a type, where nothing resolves it.
-    else:
-        yield hint
+    hints = [] if kind is None else [(n, declared_hint(kind, n)) for n in field_names(kind)]
+    return [name for name, hint in hints if is_untrusted(hint, (*seen, kind))]
 
 
 def attachment_in(hint: object) -> type | None:
     """Return the class of an image or a file in a type, on its own or as an item."""
-    for part in _parts(hint):
-        if isinstance(part, type) and getattr(part, "is_attachment", False) is True:
-            return part
-        for inner in get_args(part):
-            if (kind := attachment_in(inner)) is not None:
-                return kind
-    return None
+    kinds = (part for part in _parts(hint) if isinstance(part, type))
+    return next((kind for kind in kinds if getattr(kind, "is_attachment", False) is True), None)
+
+
+def _parts(hint: object) -> Iterator[object]:
+    """Yield what a type is made of: its members, their arguments and the metadata."""
+    yield hint
+    alias = get_origin(hint) or hint
+    inner: tuple[object, ...] = get_args(hint)
+    if isinstance(hint, typing.NewType):
+        inner = (hint.__supertype__,)
+    elif type(alias).__name__ == "TypeAliasType":
+        inner = (*inner, alias.__value__)  # type: ignore[union-attr]  # New in Python 3.12.
+    elif isinstance(hint, (str, typing.ForwardRef)) and f"{UNTRUSTED}[" in str(hint):
+        yield UNTRUSTED  # Quoted inside of a type, where nothing resolves it.
+    for part in inner:
+        yield from _parts(part)

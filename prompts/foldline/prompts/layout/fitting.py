@@ -136,7 +136,7 @@ class _Fitting:
                     self._dropped.add(path)
                 if section.has_summary and piece.visibility is SectionVisibility.FULL:
                     self._folding.add(path)
-        self._order = sorted(reversed(self._pieces), key=ranks.__getitem__)
+        self._order = sorted(ranks, key=ranks.__getitem__)
         self._shown = sum(size for path, size in self._sizes.items() if len(path) == 1)
         self._changes: Changes = {}
 

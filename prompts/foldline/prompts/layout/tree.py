@@ -160,7 +160,7 @@ class _Everything:
             if section.untrusted and role in (Role.SYSTEM, Role.DEVELOPER):
                 problem = refusals.untrusted_role(section.untrusted[0], role)
                 raise PromptValidationError(
-                    f"Section {'.'.join(path)!r} {problem}.",
+                    f"Section {'.'.join(path)!r} {problem}",
                     section_path=path,
                     placeholder=section.untrusted[0],
                 )

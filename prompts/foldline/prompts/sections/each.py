@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, TypeVar, cast, get_args, get_origin
 
@@ -31,9 +31,6 @@ from foldline.prompts.specialise import (
     type_name,
     with_constructor,
 )
-
-OURS = (NUMBER, LEFT_OUT, TOTAL, "_reasoning_block")
-"""Placeholders that the library's own lists compute."""
 
 ItemT_co = TypeVar("ItemT_co", covariant=True)
 
@@ -114,11 +111,7 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         attributes = vars(self)
         for name, check in _CHECKS.items():
             attributes[name] = check(self, name, attributes[name])
-        between = self.separator
-        if self._template.fenced and not (between.startswith("\n") and between.endswith("\n")):
-            raise errors.PromptValidationError.of_section(
-                self.key, f"{refusals.untrusted_beside(self._template.untrusted[0])}."
-            )
+        self._template.check_fences(self.separator)
         self._empty = None if self.empty is None else self._compiled(self.empty, "empty")
         self._more = None if self.more is None else self._compiled(self.more, "more")
 
@@ -146,11 +139,6 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
         if not isinstance(items, str):
             items = "\0".join(text_of(self._item(index, item)) for index, item in enumerate(items))
         return repr((items, self.separator, self.empty, self.more, self.max_items, self.budget))
-
-    def computes_from(self, placeholder: str) -> Collection[str] | None:
-        """Return no fields for counts; those of an item's computed text aren't known."""
-        is_ours = placeholder in OURS
-        return () if is_ours else None
 
     def all_items(self, params: ParamsT_co) -> tuple[ItemT_co, ...]:  # type: ignore[misc]  # The renderer passes the section's own type only.
         """Return all items for these parameters, in order.
@@ -258,6 +246,8 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
                 dataclass_type=hint if isinstance(hint, type) else None,
             )
         self._check_computed(self.item_type, type_name(hint), self.derived_item_placeholders)
+        if self._has_own("derive_item", "item_values"):
+            self._check_sources(self.item_type, None)
 
     def _wrong(self, what: str) -> errors.PromptRenderError:
         kind = self.params_type
@@ -352,9 +342,7 @@ def _holds(hint: object, item: type) -> bool:
         return False
     members = [argument for argument in get_args(hint) if argument is not Ellipsis]
     return all(
-        _is_item(plain(member), item) and not is_marked(inner)
-        for inner in members
-        for member in union_members(inner)
+        _is_item(plain(member), item) for inner in members for member in union_members(inner)
     )
 
 

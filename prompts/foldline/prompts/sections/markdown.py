@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.segments import Segment
 from foldline.prompts.forms.templating import CompiledTemplate
 from foldline.prompts.sections.section import ParamsT_co, Section
-from foldline.prompts.specialise import field_names, type_name, with_constructor
+from foldline.prompts.specialise import field_names, with_constructor
 from foldline.prompts.visibility import SectionVisibility
 
 
@@ -112,24 +112,13 @@ class MarkdownSection(Section[ParamsT_co]):
             gated = self.enabled is not None or type(self).is_enabled is not Section.is_enabled
             # A section with its own parameters is left out; an item of a list isn't.
             compiled.check(names, kind, gated=gated and kind is self.params_type)
-            self._check_computed_texts(compiled, kind)
         return compiled
 
     @property
-    def untrusted(self) -> tuple[str, ...]:
+    def untrusted(self) -> Sequence[str]:
         """The placeholders that show `Untrusted` values."""
         texts = [text for text in vars(self).values() if isinstance(text, CompiledTemplate)]
-        return tuple(name for text in texts for name in text.untrusted)
-
-    def computes_from(self, placeholder: str) -> Collection[str] | None:
-        """Return the fields that a computed placeholder shows; None if they aren't known."""
-        return self.computed_from
-
-    def _check_computed_texts(self, text: CompiledTemplate, kind: type | None) -> None:
-        for name in text.placeholders:
-            if name not in field_names(kind):
-                what = f"`${{{name}}}`, which {type_name(type(self))} computes,"
-                self._check_sources(what, kind, self.computes_from(name))
+        return [name for text in texts for name in text.untrusted]
 
     def _names_for(self, what: str) -> tuple[tuple[str, ...], type | None]:
         """Return the placeholders that a text may have, and the dataclass whose fields they are."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar, Generic, Literal, Self, TypeVar
 
 from foldline.prompts import refusals
@@ -146,7 +146,7 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         return None
 
     @property
-    def untrusted(self) -> tuple[str, ...]:
+    def untrusted(self) -> Sequence[str]:
         """The placeholders that show `Untrusted` values."""
         return ()
 
@@ -313,20 +313,21 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         if problem:
             raise PromptValidationError.of_section(self.key, problem, dataclass_type=about)
         self._check_computed(kind, type_name(kind), self.derived_placeholders)
-        for method in (type(self).render_body, type(self).render_summary):
-            if not method.__module__.startswith("foldline.prompts."):
-                what = f"the text that `{method.__qualname__}` computes"
-                self._check_sources(what, kind, self.computed_from)
+        if self._has_own("derive", "render_body", "render_summary"):
+            self._check_sources(kind, self.computed_from)
 
-    def _check_sources(self, what: str, kind: type | None, fields: Collection[str] | None) -> None:
-        """Check that none of the fields that a text is computed from is untrusted."""
+    def _has_own(self, *methods: str) -> bool:
+        """Return True if an author's class has one of these methods, and not the library's."""
+        found = [getattr(type(self), name, None) for name in methods]
+        return any(f and not f.__module__.startswith("foldline.prompts.") for f in found)
+
+    def _check_sources(self, kind: type | None, fields: Sequence[str] | None) -> None:
+        """Check that none of the fields that texts are computed from is untrusted."""
         for name in untrusted_fields(kind):
             if fields is None or name in fields:
+                problem = refusals.untrusted_computed(name)
                 raise PromptValidationError.of_section(
-                    self.key,
-                    f"{refusals.untrusted_computed(what, name)}.",
-                    placeholder=name,
-                    dataclass_type=kind,
+                    self.key, problem, placeholder=name, dataclass_type=kind
                 )
 
     def _check_computed(self, kind: type | None, shown: str, names: Iterable[str]) -> None:
@@ -405,18 +406,14 @@ def _checked_role(role: object, key: str) -> Role | None:
     raise PromptValidationError.of_section(key, refusals.wrong_role(repr(role)), near=near)
 
 
-def _checked_priority(priority: object, key: str) -> Priority:
-    if priority not in tuple(Priority):
-        problem = refusals.not_one_of("priority", Priority, repr(priority))
-        raise PromptValidationError.of_section(key, problem)
-    return Priority(str(priority))
+def _one_of(what: str, words: Sequence[str]) -> Callable[[object, str], object]:
+    def checked(value: object, key: str) -> object:
+        if value not in words:
+            problem = refusals.not_one_of(what, words, repr(value))
+            raise PromptValidationError.of_section(key, problem)
+        return words[words.index(str(value))]
 
-
-def _checked_fit(fit: object, key: str) -> object:
-    if fit not in refusals.FITS:
-        problem = refusals.not_one_of("fit", refusals.FITS, repr(fit))
-        raise PromptValidationError.of_section(key, problem)
-    return fit
+    return checked
 
 
 def with_role(section: SectionT, role: Role) -> SectionT:
@@ -456,6 +453,6 @@ _CHECKS: Mapping[str, Callable[[object, str], object]] = {
     "children": checked_sections,
     "tools": checked_tools,
     "role": _checked_role,
-    "priority": _checked_priority,
-    "fit": _checked_fit,
+    "priority": _one_of("priority", tuple(Priority)),
+    "fit": _one_of("fit", ("keep", "fold", "drop")),
 }

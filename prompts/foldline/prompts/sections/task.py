@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
@@ -101,10 +101,9 @@ class TaskSection(MarkdownSection[TaskT_co]):
             for name, block in TASK_BLOCKS.items()
         }
 
-    def computes_from(self, placeholder: str) -> Collection[str] | None:
-        """Return the field of a block."""
-        block = TASK_BLOCKS.get(placeholder)
-        return super().computes_from(placeholder) if block is None else (block.field,)
+    def _check_params(self) -> None:
+        super()._check_params()
+        self._check_sources(self.params_type, [block.field for block in TASK_BLOCKS.values()])
 
     def render_body(self, params: TaskT_co) -> Sequence[Segment]:  # type: ignore[misc]  # As above.
         """Return the request between its expansion context and its background."""

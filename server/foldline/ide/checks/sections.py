@@ -198,8 +198,8 @@ def _task_params(section: SectionValue) -> Iterator[LazyDiagnostic]:
                     related=((at_node(field.name), "The field is here."),),
                 )
             elif field.id in _BLOCK_FIELDS and is_untrusted(field.type.hint):
-                problem = refusals.untrusted_computed(f"The {field.id} of a task", field.id)
-                yield LazyDiagnostic(Code.UNTRUSTED_TEXT, f"{problem}.", location)
+                problem = refusals.untrusted_computed(field.id)
+                yield LazyDiagnostic(Code.UNTRUSTED_TEXT, problem, location)
 
 
 def _decorate(definition: ClassDefinition) -> Repair:

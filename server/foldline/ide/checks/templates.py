@@ -180,7 +180,7 @@ class _Tree:
                     self.found.append(
                         LazyDiagnostic(
                             Code.UNTRUSTED_TEXT,
-                            f"Section `{dotted}` {refusals.untrusted_role(field.id, role)}.",
+                            f"Section `{dotted}` {refusals.untrusted_role(field.id, role)}",
                             at_placeholder(placeholder),
                             instead=at_node(item.node),
                         )

@@ -111,7 +111,7 @@ def check_forms(text: TemplateText) -> Iterator[LazyDiagnostic]:
         elif form is not None and form.alone and not _is_alone(text, placeholder):
             yield LazyDiagnostic(
                 Code.UNTRUSTED_TEXT,
-                f"{refusals.untrusted_beside(field.id)}.".replace("the", "The", 1),
+                refusals.untrusted_beside(field.id),
                 at_placeholder(placeholder),
                 instead=instead,
             )
@@ -131,11 +131,10 @@ def check_forms(text: TemplateText) -> Iterator[LazyDiagnostic]:
 
 def _is_alone(text: TemplateText, placeholder: Placeholder) -> bool:
     """Return True if a fence may stand in place of a placeholder, or it isn't known."""
-    between = text.section.known("separator") if text.section.kind in LIST_KINDS else None
-    if between is not None and not (between.startswith("\n") and between.endswith("\n")):
-        return False
-    mapped = text.mapped
-    return mapped.dynamic or is_alone(mapped.text, placeholder.start, placeholder.end)
+    mapped, (start, end) = text.mapped, (placeholder.start, placeholder.end)
+    known = text.section.known("separator")
+    between = "\n\n" if known is None else known
+    return mapped.dynamic or is_alone(mapped.text, start, end, between)
 
 
 def _in_tag(field: Field) -> Fix | None:
