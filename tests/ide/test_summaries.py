@@ -66,7 +66,7 @@ def careful() -> dict[str, list[Fold]]:
         for one in file.sections:
             if one.key == key:
                 text = file.text[one.start : one.own]
-                folds.setdefault(package, []).append(Fold(one.path, summary, text))
+                folds.setdefault(package, []).append(Fold(one.key, summary, text))
     return folds
 
 
@@ -117,7 +117,7 @@ def sections_at_hand() -> dict[str, list[Fold]]:
             prose = " ".join(NOT_PROSE.sub(" ", text).split())
             said = [part for part in SENTENCE.split(prose) if part.count(" ") > 3]
             if said and prose.count(" ") > 40 and not re.search(r"change|\d-\d", one.key):
-                fold = Fold(one.path, said[0][:160], file.text[one.start : one.own])
+                fold = Fold(one.key, said[0][:160], file.text[one.start : one.own])
                 folds.setdefault(found.name, []).append(fold)
     return folds
 
@@ -150,7 +150,7 @@ def test_of_two_hundred_sections_the_planted_ones_are_reported_and_no_other() ->
 WORDS = st.sampled_from("apple boats cedar drums eagle flute grape harps irons judge kites".split())  # noqa: SIM905
 FOLDS = st.lists(
     st.builds(
-        lambda summary, text: Fold(("k",), " ".join(summary), " ".join(text)),
+        lambda summary, text: Fold("k", " ".join(summary), " ".join(text)),
         st.lists(WORDS, max_size=3),
         st.lists(st.one_of(WORDS, st.integers(100, 150).map(str)), max_size=30),
     ),
@@ -271,5 +271,5 @@ def test_nothing_outside_of_the_project_is_read_for_a_skill_at_its_root(tmp_path
 
 def test_words_of_scripts_without_spaces_are_their_characters() -> None:
     text = "发布之前设置版本号更新日志为提交打标签然后上传两个包"
-    assert not unclear([Fold(("release",), "如何发布版本", text)])
-    assert unclear([Fold(("release",), "东南西北", text)])
+    assert not unclear([Fold("release", "如何发布版本", text)])
+    assert unclear([Fold("release", "东南西北", text)])

@@ -318,16 +318,13 @@ def assert_run(
     opened: Iterable[str] | None = None,
     tokens: int | None = None,
 ) -> None:
-    """Assert what the model did up to an answer; what isn't given may be anything.
-
-    Calls and tokens are those of the evaluation with the answer: not those of one before, after
-    which the prompt was rendered anew.
+    """Assert what the model did since the prompt was rendered for the last time.
 
     Args:
         response: The answer.
         called: The tools that it called, in order, but for those that open or read sections.
-        opened: The dotted keys of the sections that it opened or read.
-        tokens: The most that the evaluation may take, input and output together.
+        opened: The dotted keys of the sections that it opened, also before, or read.
+        tokens: The most that it may take, input and output together.
 
     Raises:
         AssertionError: A line for each that differs.

@@ -165,6 +165,7 @@ def test_planted_secrets_go_and_what_is_around_them_stays(
     [
         "Version 1.2.3.4.5 of 12:30:45, std::vector, a@b, and C++ a::b.",
         "password = getpass.getpass()\napi_key: str | None = None",
+        "The api_key: string, see section 4. Section_key: docs2.",
         "Never log passwords, keys or tokens: 12 of them did.",
         "task-force-of-the-year-2026, sk-learn, https://example.com/a:b@c",
         "sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
@@ -175,7 +176,7 @@ def test_what_is_no_secret_stays(text: str) -> None:
 
 
 def test_patterns_of_ones_own_replace_the_ready_ones() -> None:
-    redact = Redaction({"customer": r"C-(?P<number>\d+)"})
-    assert redact("C-12 wrote to a@example.com") == "C-[customer] wrote to a@example.com"
+    redact = Redaction({"customer": r"C-\d+"})
+    assert redact("C-12 wrote to a@example.com") == "[customer] wrote to a@example.com"
     with pytest.raises(re.error):
         Redaction({"bad": "("})

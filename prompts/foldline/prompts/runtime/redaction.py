@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TypeAlias
 
 Redact: TypeAlias = Callable[[str], str]
@@ -15,25 +14,25 @@ Redact: TypeAlias = Callable[[str], str]
 _BEGIN = r"(?:(?<![\w-])(?!(?<=\\)[nrt])|(?<=\\[nrt]))"
 _NAME = (
     r"(?:pass(?:word|wd|phrase)|secret|credentials?|"
-    r"(?:access|account|api|auth|bearer|id|private|refresh|session)[_-]?(?:key|token))"
+    r"(?:access|account|api|auth|bearer|private|refresh|session)[_-]?(?:key|token))"
 )
 PATTERNS: Mapping[str, str] = {
     "key": r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?s:.*?)(?:-----END [A-Z ]{0,30}KEY-----|\Z)"
     rf"|{_BEGIN}(?:sk-[\w-]{{16,}}|[srp]k_(?:live|test)_\w{{16,}}|A[KS]IA[0-9A-Z]{{16}}|"
     r"(?:gh[pousr]|github_pat|gsk|hf|npm)_\w{22,}|(?:glpat|pypi|xai|xox[a-z])-[\w-]{20,}|"
     r"AIza[\w-]{35})"
-    rf"|(?i:{_NAME}\\?[\"']?\s{{0,9}}[:=]\s{{0,9}})(?:\\?[\"'](?P<quoted>[^\"'\\\n]+)|"
-    r"(?P<bare>(?=\D{0,99}\d)[^\s\"'\\,;&]{6,}))",
+    rf"|{_BEGIN}[\w-]{{0,40}}?(?i:{_NAME}\\?[\"']?\s{{0,9}}[:=]\s{{0,9}})"
+    r"(?:\\?[\"'][^\"'\\\n]+|(?=\S{0,99}\d)[^\s\"'\\,;&]{6,})",
     "token": rf"{_BEGIN}eyJ[\w-]{{8,}}\.[\w-]{{8,}}\.?[\w-]*"
-    r"|(?i:\b(?:bearer|basic)\s{1,9})(?P<carried>(?=\D{0,99}\d)[\w.~+/=-]{16,})"
-    r"|(?<=://)[^\s/:@]{0,99}:(?P<password>[^\s/@]{1,99})(?=@)",
+    r"|\b(?i:bearer|basic)\s{1,9}(?=\S{0,99}\d)[\w.~+/=-]{16,}"
+    r"|(?<=://)[^\s/:@]{0,99}:[^\s/@]{1,99}(?=@)",
     "address": rf"{_BEGIN}[\w.+-]{{1,64}}@[\w-]{{1,63}}(?:\.[\w-]{{1,63}})+"
     r"|(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w)"
     r"|(?i:(?<![\w:])(?:(?:[\da-f]{1,4}:){7}[\da-f]{1,4}|"
     r"(?:[\da-f]{1,4}:){2,6}(?::[\da-f]{1,4}){1,5})(?![\w:]))",
 }
-"""Ready patterns: providers' keys and values named as secrets; bearer tokens, JSON web tokens and
-passwords in URLs; addresses of mail and of IP."""
+"""Ready patterns: providers' keys and values named as secrets, with the names; bearer tokens, JSON
+web tokens, and users with passwords in URLs; addresses of mail and of IP."""
 
 
 class Redaction:
@@ -41,12 +40,9 @@ class Redaction:
 
     >>> redact = Redaction({**PATTERNS, "customer": "C-[0-9]{6}"})
     >>> redact("C-204611 (ann@example.com) has OPENAI_API_KEY=sk-proj-4f9aXkeWm20qLqpT")
-    '[customer] ([address]) has OPENAI_API_KEY=[key]'
+    '[customer] ([address]) has [key]'
 
     What no pattern knows, such as a person's name or a password in a sentence, stays.
-
-    Args:
-        patterns: Regular expressions by name. If a group with a name matches, it alone is replaced.
     """
 
     def __init__(self, patterns: Mapping[str, str] = PATTERNS) -> None:
@@ -55,13 +51,8 @@ class Redaction:
     def __call__(self, text: str) -> str:
         """Return the text with what the patterns find replaced."""
         for name, pattern in self._patterns:
-            text = pattern.sub(partial(_without, name), text)
+            text = pattern.sub(name, text)
         return text
-
-
-def _without(name: str, match: re.Match[str]) -> str:
-    start, end = match.span(match.lastgroup or 0)
-    return match.string[match.start() : start] + name + match.string[end : match.end()]
 
 
 def redacted(value: object, redact: Redact | bool) -> object:

@@ -174,7 +174,7 @@ def check_summaries(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
     """Report summaries that don't lead to their sections, where all of both is known."""
     for prompt in analysis.prompts:
         folds = {
-            section: Fold(path, summary, kept(section, "folded text", _folded_text))
+            section: Fold(".".join(path), summary, kept(section, "folded text", _folded_text))
             for path, section, _ in sections_with_paths(prompt.template)
             if section.visibility is Visibility.SUMMARY
             and (summary := section.known("summary"))

@@ -1,7 +1,6 @@
 """Summaries that don't lead to what they fold: vague ones, swapped ones, and those that are alike.
 
-A summary leads to its section by the words that both have, but for the common ones of English: in
-other languages, fewer faults are found. One in quite other words than the section's is reported.
+A summary leads to its section by the words that both have, but for the common ones of English.
 """
 
 from __future__ import annotations
@@ -33,19 +32,16 @@ _COMMON = STOP_WORDS | {*_VAGUE.split()}
 
 
 class Fold(NamedTuple):
-    """A folded section: its path, its summary, and what the summary stands for."""
+    """A folded section: its dotted key, its summary, and what the summary stands for."""
 
-    path: tuple[str, ...]
+    key: str
     summary: str
     text: str
-
-    def __str__(self) -> str:
-        return f"`{'.'.join(self.path)}`"
 
 
 def unclear(folds: Mapping[PlaceT, Fold]) -> dict[PlaceT, str]:
     """Return what is wrong with the summaries that a model sees together, by their places."""
-    words = {at: _words(f"{fold.path[-1]} {fold.text}") for at, fold in folds.items()}
+    words = {at: _words(f"{fold.key} {fold.text}") for at, fold in folds.items()}
     texts = {at: text for at, text in words.items() if len(text) >= _FEWEST}
     summaries = {at: _words(folds[at].summary) for at in texts}
     counts = Counter(word for text in texts.values() for word in text)
@@ -59,14 +55,14 @@ def unclear(folds: Mapping[PlaceT, Fold]) -> dict[PlaceT, str]:
         best = max(fits, key=fits.__getitem__)
         same = [other for other in texts if summaries[other] == summary and other != at]
         if same:
-            fault = f"has the words of that of {folds[same[0]]}"
+            fault = f"has the words of that of `{folds[same[0]].key}`"
         elif fits[best] > _CLEAR * fits[at]:
-            fault = f"fits {folds[best]} better"
+            fault = f"fits `{folds[best].key}` better"
         elif not fits[at]:
             fault = "shares no word of its own with the section"
         else:
             continue
-        wrong[at] = f"The summary of {folds[at]} {fault}: say what a model finds only there."
+        wrong[at] = f"The summary of `{folds[at].key}` {fault}: say what a model finds only there."
     return wrong
 
 

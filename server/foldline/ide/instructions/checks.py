@@ -93,7 +93,7 @@ def _of_sections(file: InstructionFile, counter: TokenCounter) -> Iterator[Findi
 
 def _of_summaries(file: InstructionFile) -> Iterator[Finding]:
     folds = {
-        one.mark: Fold(one.path, one.summary, file.text[one.mark[1] : one.end])
+        one.mark: Fold(one.key, one.summary, file.text[one.mark[1] : one.end])
         for one in file.sections
         if one.mark is not None and one.summary
     }
@@ -109,7 +109,7 @@ def _of_skills(file: InstructionFile, path: Path, folder: Folder) -> Iterator[Fi
         for other in sorted({*beside} - {path}):
             skills[other] = document.read_instructions(other, folder.root)
     folds = {
-        (at, field.place): Fold((at.parent.name,), field.value, skill.text[skill.beginning :])
+        (at, field.place): Fold(at.parent.name, field.value, skill.text[skill.beginning :])
         for at, skill in skills.items()
         for field in fields(skill)
         if field.name == "description" and field.value
