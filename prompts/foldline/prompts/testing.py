@@ -331,10 +331,10 @@ def assert_run(
     """
     __tracebackhide__ = True
     outcomes, used = response.tool_outcomes, response.usage.total
-    tools = [one.call.name for one in outcomes]
-    tools = [name for name in tools if name not in (OPEN_SECTIONS, READ_SECTION)]
+    names = (outcome.call.name for outcome in outcomes)
+    tools = [name for name in names if name not in (OPEN_SECTIONS, READ_SECTION)]
     keys = {key for expansion in response.expansions for key in expansion.section_keys}
-    read = (one.params for one in outcomes if one.result.success)
+    read = (outcome.params for outcome in outcomes if outcome.result.success)
     keys |= {params.section_key for params in read if isinstance(params, ReadSectionParams)}
     problems = []
     if called is not None and tools != (expected := [*called]):

@@ -5,7 +5,7 @@ import string
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from foldline.prompts import (
@@ -148,6 +148,7 @@ SECRETS = {
     st.sampled_from(["", "See ", "a\n", "\\n", "(", '"', "key is: "]),
     st.sampled_from(["", " and more", "\nend", '"}', ", then"]),
 )
+@example(("address", "{}@mail.example.com"), "7a" * 20, "\\n", "")
 def test_planted_secrets_go_and_what_is_around_them_stays(
     secret: tuple[str, str], word: str, before: str, after: str
 ) -> None:
