@@ -134,11 +134,9 @@ def _in_order(found: References) -> References:
 
     def moved(use: Reference) -> Reference:
         is_near = (use.column <= _LONGEST_LINE and _family(use.path) in families) or not families
-        return (
-            use
-            if use.tier not in {"possible", "unnamed"} or is_near
-            else replace(use, tier="elsewhere")
-        )
+        if use.tier not in {"possible", "unnamed"} or is_near:
+            return use
+        return replace(use, tier="elsewhere")
 
     uses = sorted(map(moved, found.references), key=lambda use: [*_TIERS].index(use.tier))
     return replace(found, references=tuple(uses))

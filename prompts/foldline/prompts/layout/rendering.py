@@ -73,11 +73,7 @@ class RenderPass:
                 self._visit(child, pieces, opened, on_error)
 
     def _piece(self, node: Node, opened: Node | None) -> Piece[Node]:
-        """Return the piece of the section itself.
-
-        Raises:
-            PromptError: It can't be rendered.
-        """
+        """Return the piece of the section itself; `PromptError` where it can't be rendered."""
         section = node.section
         try:
             params, bound = self.params(node)
