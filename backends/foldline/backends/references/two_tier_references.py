@@ -285,10 +285,7 @@ class ReferencesQuery:
         return [Position(use.path, use.line, use.column) for use in uses[:_MOST_USES]]
 
     async def _told_apart(self, found: References, *, in_order_only: bool = False) -> References:
-        """The uses of another definition last, where the one that is meant is known.
-
-        With `in_order_only`, confirmed ones are where that would put them.
-        """
+        """The uses, another definition's last; `in_order_only` puts just confirmed ones right."""
         if not self._positions or CUT_SHORT in found.coverage:
             return found
         meant = {(position.path, position.line) for position in self._positions}
@@ -362,10 +359,7 @@ def is_whole(use: Reference) -> bool:
 
 
 def _is_bound(analysis: Analysis, name: str, use: Reference, paths: set[str]) -> bool:
-    """Return whether the name means in a use what it means in some files.
-
-    It imports the name from there, or needs no import: in C, Ruby and a package of Go.
-    """
+    """Return whether the name means the same in a use as in files: it's imported, or needn't be."""
     if use.kind == ReferenceKind.IMPORT:
         # The module may stand on another line, and begin with the name of the package itself.
         imports = analysis.get_outline(use.path).imports

@@ -79,7 +79,7 @@ def _block(record: bytes) -> Block:
 
 
 def _object(text: bytes) -> dict[str, Any]:
-    """Return the JSON object of that text, or refuse what the user's code has made of it."""
+    """Return the JSON object of that text; `ArgumentsError` where the user's code made another."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
