@@ -282,10 +282,11 @@ def _files(found: References) -> Iterator[list[Reference]]:
 
 
 def _titled(uses: Iterable[Reference]) -> Iterator[str]:
-    """Yield where each test begins, its title and its uses: `11 test_show (12, 15)`."""
+    """Yield where each begins, its title, and uses elsewhere in it: `11 test_show (12, 15)`."""
     for (begins, title), group in groupby(uses, key=lambda use: (use.begins, use.enclosing)):
-        lines = ", ".join(dict.fromkeys(str(use.line) for use in group))
-        yield f"{begins} {visible(shorten(title, _LONGEST_NAME))} ({lines})"
+        lines = ", ".join(dict.fromkeys(f"{use.line}" for use in group))
+        inside = f" ({lines})" if lines != f"{begins}" else ""
+        yield f"{begins} {visible(shorten(title, _LONGEST_NAME))}{inside}"
 
 
 def _folded(uses: Iterable[Reference], *, named: bool) -> Iterator[str]:
