@@ -102,7 +102,7 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> References | AtS
 
 def _is_pattern(name: str) -> bool:
     """Whether a name is a glob, such as `*Handler`; `operator*` is a name of C++."""
-    return "*" in name and not name.startswith("operator")
+    return "*" in name and "operator" not in name
 
 
 async def _matching(access: SmartFileAccess, arguments: Arguments) -> References:
