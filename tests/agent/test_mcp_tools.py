@@ -28,7 +28,7 @@ from foldline.backends.errors import (
 )
 from foldline.backends.formatting.budget import OUTLINE_BUDGET, REFERENCES_BUDGET, SYMBOL_BUDGET
 from foldline.ide.errors import ArgumentsError
-from foldline.ide.operations import OPERATIONS
+from foldline.ide.operations import OPERATIONS, code_find_references
 from foldline.ide.operations.reading import taken
 from foldline.ide.workspace import AccessOptions, Workspace
 from foldline.prompts import ToolContext
@@ -206,6 +206,33 @@ def test_asked_for_tests_uses_have_the_titles_and_lines_of_those(
         "lib.rs: 3 adds (4)",
         "sums.test.ts: 2 adds (3)",
         "(4 more in no test)",
+    ]
+
+
+def test_definitions_are_found_by_a_pattern(
+    open_folders: Open, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (workspace / "errors.py").write_text(
+        "class ReadError(Exception):\n    pass\n\n\nclass WriteError(ReadError):\n    pass\n"
+    )
+    (workspace / "shapes.ts").write_text("export class ShapeError {}\nnew ReadErrors()\n")
+    folders = open_folders(workspace)
+    asked = {"name": "*Error", "relation": "definition"}
+    assert ask(folders, "find_references", asked).splitlines() == [
+        "definitions named '*Error', of 2 files with such a word",
+        "3 by name in 2 files",
+        "errors.py: 1 ReadError; 5 WriteError",
+        "shapes.ts: 1 ShapeError",
+    ]
+    within = ask(folders, "find_references", {**asked, "scope": "*.ts"})
+    assert within.splitlines()[1:] == ["1 by name in 1 file", "shapes.ts: 1 ShapeError"]
+    monkeypatch.setattr(code_find_references, "_MOST_FILES", 1)
+    some = ask(folders, "find_references", asked)
+    assert "of 1 file with such a word; 1 more not looked at: give a scope" in some
+    none = ask(folders, "find_references", {**asked, "name": "Zz*"})
+    assert none.splitlines() == [
+        "definitions named 'Zz*', of 0 files with such a word",
+        "0 references in 0 files",
     ]
 
 

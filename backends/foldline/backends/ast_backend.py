@@ -117,7 +117,7 @@ class ASTFileAnalysisBackend:
         within = Scope(self._files, scope)
         if source is not None and scope is not None:
             texts = [from_text(self._files.resolve(scope), source)]
-            return _gathered(name, scope, self._search(texts, name), files=1)
+            return _gathered(name, scope, self._search(texts, name))
         paths, coverage, notes = await self._candidates(name, within, since)
         if not paths:
             within.check()
@@ -136,9 +136,7 @@ class ASTFileAnalysisBackend:
             coverage = left if coverage == COMPLETE else f"{coverage}; {left}"
         # Pages follow each other only if each has the order in which files are parsed.
         places = {path: at for at, path in enumerate(ordered)} if self._index else None
-        return _gathered(
-            name, scope, references, files=parsed, coverage=coverage, notes=notes, places=places
-        )
+        return _gathered(name, scope, references, coverage=coverage, notes=notes, places=places)
 
     def _loaded(self, paths: Iterable[str]) -> Iterator[Source]:
         for path in paths:
@@ -299,7 +297,6 @@ def _gathered(
     scope: str | None,
     found: Iterable[Reference | Refused],
     *,
-    files: int,
     coverage: str = COMPLETE,
     notes: tuple[str, ...] = (),
     places: Mapping[str, int] | None = None,

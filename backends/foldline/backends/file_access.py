@@ -129,8 +129,7 @@ class SmartFileAccess(CodeNavigation):
         for path, text in (overlays or {}).items():
             files.set_overlay(path, text)
         index = None if no_ignore else WorkspaceIndex(files, patience=patience, progress=progress)
-        if patience is None:
-            walk_seconds = None
+        walk_seconds = None if patience is None else walk_seconds
         access = cls(
             files, None, lsp_backend, index=index, parsing=parsing, walk_seconds=walk_seconds
         )

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from foldline.backends.models import (
-    FileOutline,
-    Reference,
-    References,
-    SymbolDetail,
-    SymbolInfo,
-)
+from foldline.backends.models import FileOutline, Reference, References, SymbolDetail, SymbolInfo
 
 
 class MinimalBackend(Protocol):

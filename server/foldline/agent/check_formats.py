@@ -86,7 +86,7 @@ def _excerpt(located: FileDiagnostic, width: int) -> Iterator[list[Styled]]:
     most = room + 1  # What is cut below isn't made visible first.
     end = max(start, min(end, start + most))
     parts = source[max(0, start - most) : start], source[start:end], source[end : end + most]
-    before, marked, after = map(_shown, parts)
+    before, marked, after = (visible(part.replace("\t", "    ")) for part in parts)
     if len(before) + len(marked) + len(after) > room:
         # At least a third of the line is for the text before the mark.
         kept = max(room // 3, room - len(marked) - len(after) - len(_CUT))
@@ -101,10 +101,6 @@ def _excerpt(located: FileDiagnostic, width: int) -> Iterator[list[Styled]]:
         (" " * len(before), ""),
         ("^" * max(1, len(marked.rstrip())), style),
     ]
-
-
-def _shown(text: str) -> str:
-    return visible(text.replace("\t", "    "))
 
 
 def _cut(text: str, room: int) -> str:

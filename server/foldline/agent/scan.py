@@ -129,11 +129,7 @@ def scan(paths: Sequence[str]) -> Scan:
 
 
 def _shared_root(paths: Sequence[Path]) -> Path:
-    """Return the root of the project that contains all paths, or the folder that does, without one.
-
-    Raises:
-        Refused: They belong to several projects that nothing contains.
-    """
+    """Return the project root, or folder, that contains all paths; `Refused` where nothing does."""
     root = root_of(paths[0])
     outside = [path for path in paths if not path.is_relative_to(root)]
     if not outside:

@@ -76,9 +76,5 @@ def _rs_bpe(encoding: str) -> Callable[[str], int] | None:
         module = import_module("rs_bpe").bpe.openai
         return cast("Callable[[], _Counts]", getattr(module, f"{encoding}_base"))()
 
-    return lambda text: tokenizer().count(_whole(text))
-
-
-def _whole(text: str) -> str:
-    """Replace lone surrogates, which tokenizers refuse."""
-    return text.encode("utf-8", "replace").decode()
+    # Tokenizers refuse lone surrogates.
+    return lambda text: tokenizer().count(text.encode("utf-8", "replace").decode())

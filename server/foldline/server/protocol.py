@@ -123,11 +123,7 @@ class FoldlineProtocol(LanguageServerProtocol):
             super().handle_message(structured)
 
     def _structured(self, message: dict[str, Any]) -> Any:
-        """The request or notification.
-
-        Raises:
-            JsonRpcException: It may not be handled, or does not fit its type.
-        """
+        """The request or notification; `JsonRpcException` where it's refused, or fits no type."""
         method = message.get("method")
         if not isinstance(method, str) or message.get("jsonrpc") != self.VERSION:
             raise JsonRpcInvalidRequest('a message has "jsonrpc": "2.0" and a `method`')

@@ -291,10 +291,7 @@ class FileBackend(ABC):
     def _list(
         self, folder: str, goes_on: Callable[[], bool] = lambda: True, kind: int = TEXT
     ) -> list[Entry]:
-        """The entries of a folder by name; no more of them once `goes_on` says no.
-
-        It is asked for each slice of a large folder. For `CODE`, other files may have no times.
-        """
+        """A folder's entries while `goes_on` says so; for `CODE`, other files may have no times."""
 
     @abstractmethod
     def rules(self) -> IgnoreRules:

@@ -53,11 +53,7 @@ def tracked(file: Path, version: str) -> Tracked:
 
 
 def _paths(data: bytes) -> list[bytes]:
-    """The paths of the entries.
-
-    Raises:
-        IndexError, ValueError: They aren't to be read.
-    """
+    """The paths of the entries; `IndexError` or `ValueError` where they aren't to be read."""
     version, count = (int.from_bytes(data[at : at + 4], "big") for at in (4, 8))
     if data[:4] != b"DIRC" or version not in (2, 3, 4):
         raise ValueError(f"version {version}")

@@ -132,11 +132,7 @@ def encoded(text: str) -> bytes:
 
 
 def _pattern(line: str, *, any_case: bool) -> GitPattern | None:
-    """The pattern of a line; None for a comment, and for a line without one.
-
-    Raises:
-        ValueError: It can't match anything.
-    """
+    """The pattern of a line, None for one without; `ValueError` where it can't match anything."""
     data = encoded(line).removesuffix(b"\r").partition(b"\0")[0]
     data = data.lower() if any_case else data
     if data.startswith(b"#"):

@@ -178,11 +178,6 @@ class _Headers:
     outline: FileOutline | None = None
     symbol: SymbolInfo | None = None
 
-    @property
-    def level(self) -> int:
-        """The indentation of what is below."""
-        return 0 if self.symbol is None else 1
-
     def lines(self, *, docstring: bool = False, imports: bool = True) -> list[Line]:
         if self.symbol is not None:
             return [symbol_line(short_symbol(self.symbol), 0, docstring=docstring)]
@@ -341,7 +336,8 @@ class _Form:
     def lines(self) -> list[Line]:
         """The lines."""
         shown = {"docstring": _DOCSTRING in self.levels, "imports": _IMPORTS in self.levels}
-        rows = self._render(self.symbols, self.headers.level, self.headers.symbol)
+        indent = 0 if self.headers.symbol is None else 1
+        rows = self._render(self.symbols, indent, self.headers.symbol)
         return [*self.headers.lines(**shown), *rows, *([note(self.remark)] if self.remark else [])]
 
     def _render(
@@ -414,10 +410,7 @@ def _text_of(symbol: SymbolInfo) -> tuple[int, int, str]:
 def _matching_lines(
     headers: _Headers, symbols: Sequence[SymbolInfo], matches: Sequence[str], budget: int | None
 ) -> Sequence[Line]:
-    """The definitions that a query is about, best ones with signatures, and the others' names.
-
-    Of a default budget that holds all names, signatures have what is left.
-    """
+    """The definitions that a query is about, best ones with signatures, and the others' names."""
     every = list(flatten(symbols))
     by_name = dict(distinct(every))
     kept = dict.fromkeys(_shown_around(name, by_name) for name in matches)
@@ -440,6 +433,7 @@ def _matching_lines(
     form.enough = size_of_lines(form.lines()) if headers.outline else form.enough
     form.levels = {}
     if isinstance(budget, DefaultBudget):
+        # Signatures have what all names leave.
         stages = [names, best] if names_fit else [best, names]
     else:
         levels = (_Level.LINE, _Level.BRIEF, _Level.FULL)

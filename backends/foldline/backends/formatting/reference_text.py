@@ -134,11 +134,9 @@ def _in_order(found: References) -> References:
 
     def moved(use: Reference) -> Reference:
         is_near = (use.column <= _LONGEST_LINE and _family(use.path) in families) or not families
-        return (
-            use
-            if use.tier not in {"possible", "unnamed"} or is_near
-            else replace(use, tier="elsewhere")
-        )
+        if use.tier not in {"possible", "unnamed"} or is_near:
+            return use
+        return replace(use, tier="elsewhere")
 
     uses = sorted(map(moved, found.references), key=lambda use: [*_TIERS].index(use.tier))
     return replace(found, references=tuple(uses))
@@ -284,10 +282,11 @@ def _files(found: References) -> Iterator[list[Reference]]:
 
 
 def _titled(uses: Iterable[Reference]) -> Iterator[str]:
-    """Yield where each test begins, its title and its uses: `11 test_show (12, 15)`."""
+    """Yield where each begins, its title, and uses elsewhere in it: `11 test_show (12, 15)`."""
     for (begins, title), group in groupby(uses, key=lambda use: (use.begins, use.enclosing)):
-        lines = ", ".join(dict.fromkeys(str(use.line) for use in group))
-        yield f"{begins} {visible(shorten(title, _LONGEST_NAME))} ({lines})"
+        lines = ", ".join(dict.fromkeys(f"{use.line}" for use in group))
+        inside = f" ({lines})" if lines != f"{begins}" else ""
+        yield f"{begins} {visible(shorten(title, _LONGEST_NAME))}{inside}"
 
 
 def _folded(uses: Iterable[Reference], *, named: bool) -> Iterator[str]:

@@ -20,10 +20,7 @@ programs to run: a `command`, but also the engine, and settings that name an int
 
 from __future__ import annotations
 
-from collections.abc import (
-    Iterable,
-    Mapping,
-)
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from itertools import islice
 from pathlib import Path

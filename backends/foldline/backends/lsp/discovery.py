@@ -159,11 +159,8 @@ def find_program(program: str, root: Path, *, trusted: bool) -> Path | None:
         # A path, from the user's own configuration or that of a trusted workspace.
         path = root / program
         program_path = find_in(path.parent, path.name)
-        return (
-            program_path
-            if program_path and (trusted or not is_in_project(program_path, root))
-            else None
-        )
+        is_safe = program_path and (trusted or not is_in_project(program_path, root))
+        return program_path if is_safe else None
     folders = [interpreter_folder]
     if trusted:
         folders = [*(root / folder for folder in _PROJECT_FOLDERS), interpreter_folder]

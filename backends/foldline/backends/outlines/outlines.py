@@ -86,10 +86,7 @@ def outline_of_tree(language: str, data: bytes, root: Node, *, guarded: bool = F
 
 
 def _beside(rows: Sequence[bytes], symbols: Iterable[SymbolInfo]) -> list[SymbolInfo]:
-    """The symbols of a broken source: one that isn't indented below another isn't inside of it.
-
-    And each ends before the next one.
-    """
+    """The symbols of a broken source: one ends before the next that isn't indented below it."""
     flat: list[SymbolInfo] = []
     for symbol in symbols:
         is_open, indent = symbol.kind == SymbolKind.NAMESPACE, _indent(rows, symbol)

@@ -105,7 +105,8 @@ class _Context(SpawnContext):
 
 
 def _prepare() -> None:
-    _limit_memory()
+    # A worker dies before the machine has no memory left.
+    _allow(_MOST_MEMORY)
     # A pool's worker holds both ends of the pipe that its tasks come by, which so never ends.
     threading.Thread(target=_end_with_parent, name="foldline-leash", daemon=True).start()
 
@@ -118,11 +119,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _limit_memory() -> None:
-    """Let this worker die before the machine has no memory left."""
-    _allow(_MOST_MEMORY)
-
-
 def _allow(most: int) -> None:
     """Limit the memory of this worker."""
     with contextlib.suppress(ImportError, ValueError, OSError):  # Windows; a lower limit.
@@ -133,10 +129,7 @@ def _allow(most: int) -> None:
 
 @contextlib.contextmanager
 def _limits(size: int) -> Iterator[None]:
-    """End this worker when a source of that size takes more than it should.
-
-    Even in a step that no Python interrupts.
-    """
+    """End this worker, even within a step, when a source of that size takes more than it should."""
     with contextlib.suppress(OSError):  # Not Linux.
         taken = int(_STATM.read_bytes().split()[0]) * PAGESIZE
         _allow(min(taken + _FEWEST_MEMORY + _MEMORY_A_BYTE * size, _MOST_MEMORY))

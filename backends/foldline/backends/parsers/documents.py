@@ -27,7 +27,8 @@ def outline_markdown(data: bytes, root: Node) -> Outline:
     every = list(headings(data, root))
     rows = [row for _, _, row, _ in every]
     builder = OutlineBuilder()
-    ends = ends_of([level for level, *_ in every], _last_row(data) + 1, rows)
+    last_row = max(data.count(b"\n") - data.endswith(b"\n"), 0)
+    ends = ends_of([level for level, *_ in every], last_row + 1, rows)
     for (level, title, row, _), (end, parent) in zip(every, ends, strict=True):
         builder.add(parent, title, SymbolKind.HEADING, row + 1, end, f"{'#' * level} {title}")
     return Outline(builder.finish())
@@ -140,10 +141,6 @@ def _short(data: bytes, node: Node) -> str:
     line, newline, _ = value.partition(b"\n")
     text = shorten(fold_space(line), _LONGEST_VALUE)
     return f"{text} …" if newline and text.endswith(("{", "[", "|", ">")) else text
-
-
-def _last_row(data: bytes) -> int:
-    return max(data.count(b"\n") - (1 if data.endswith(b"\n") else 0), 0)
 
 
 DOCUMENT_PARSERS: dict[str, Callable[[bytes, Node], Outline]] = {

@@ -74,7 +74,7 @@ def mend_outline(data: bytes, symbols: tuple[SymbolInfo, ...]) -> tuple[SymbolIn
             _kind(definition, scan.definitions),
             definition.first_row + 1,
             last_row + 1,
-            tree.signature if tree else _signature(lines[definition.row]),
+            tree.signature if tree else one_line(lines[definition.row]).rstrip(": "),
             tree.decorators if tree else _decorators(lines, definition),
             tree.docstring if tree else None,
             definition.row + 1,
@@ -152,7 +152,7 @@ class _Scan:
         text = line.lstrip(b" \t\f")
         if not _is_code(text):
             return
-        indent = _width(line[: len(line) - len(text)])
+        indent = len(line[: len(line) - len(text)].replace(b"\f", b"").expandtabs(8))
         self._close(indent)
         if match:
             self._define(row, indent, match)
@@ -203,14 +203,6 @@ def _skip(lines: list[bytes], row: int, depth: int) -> tuple[int, int]:
                 end = _TRIPLE_END[quotes].match(lines[below])
             row, line, position = below, lines[below], end.end()
     return row, depth
-
-
-def _width(indentation: bytes) -> int:
-    return len(indentation.replace(b"\f", b"").expandtabs(8))
-
-
-def _signature(line: bytes) -> str:
-    return one_line(line).rstrip(": ")
 
 
 def _decorators(lines: list[bytes], found: _Definition) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.engine import NO_ENGINE
 from foldline.backends.errors import SymbolNotFoundError
 from foldline.backends.fallback import DEFAULT_SECONDS, attempt, nothing
@@ -18,7 +19,7 @@ from foldline.backends.references.spelling import is_name
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from foldline.backends.engine import Engine, SymbolsQuery
+    from foldline.backends.engine import Engine
     from foldline.backends.files.base import FileBackend
     from foldline.backends.models import FileOutline, SymbolDetail
     from foldline.backends.outlines.analysis import Analysis
@@ -89,14 +90,10 @@ async def read_symbol(
     return meant.shown(detail)
 
 
-async def _begun(engine: Engine, file: str) -> SymbolsQuery | None:
-    return engine.begin_symbols(file)
-
-
 async def _merged(files: FileBackend, analysis: Analysis, engine: Engine, file: str) -> FileOutline:
     """The outline of the tree, with what the engine knows of the same text."""
     # The engine answers while we parse.
-    query = await attempt(_begun(engine, file), nothing)
+    query = await attempt(coroutine_of(engine.begin_symbols)(file), nothing)
     outline = analysis.get_outline(file)
     answer = None if query is None else await attempt(query.answer(), nothing)
     if answer is None or answer.text != files.read_source(outline.path).text:

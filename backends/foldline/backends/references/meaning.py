@@ -116,6 +116,7 @@ class Names:
         self._files = files
         self._index = index
         self._analysis = analysis
+        self._uses_of = coroutine_of(analysis.find_references)
         self.types = Hierarchy(files, analysis, thorough=thorough)
 
     async def meaning(self, text: str, path: str | None = None) -> Meaning:
@@ -157,8 +158,7 @@ class Names:
         if not meant.found:
             if not is_name(name):
                 return meant
-            find = coroutine_of(self._analysis.find_references)
-            uses = await find(name, since=self.types.began)
+            uses = await self._uses_of(name, since=self.types.began)
             for use, original in renamed_in(uses, name):
                 if definitions := self.types.fitting([use.path], original):
                     note = f"{name} is {original}, {use.path} {definitions[0].line}"
@@ -280,8 +280,7 @@ class Names:
     async def unparsed(self, name: str) -> list[str]:
         """Tell which file has a name, though in no definition, and doesn't parse."""
         owner, _, word = spelled(name).rpartition(".")
-        find = coroutine_of(self._analysis.find_references)
-        uses = await find(word) if is_name(word) else ()
+        uses = await self._uses_of(word) if is_name(word) else ()
         owners = {one.path for one in await self.types.types_called(owner, None)}
         paths = list(filter(self.is_broken, dict.fromkeys(use.path for use in uses)))
         paths.sort(key=lambda path: path not in owners)

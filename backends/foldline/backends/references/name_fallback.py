@@ -69,11 +69,8 @@ async def definitions(analysis: Analysis, position: Position, reason: str) -> Lo
         # A re-export under another name is a definition, and so is that of what it passes on.
         defining = [use for use, _ in at]
         for use, original in at or renamed:
-            every = [
-                one
-                for one in await coroutine_of(analysis.find_references)(original)
-                if one.kind == ReferenceKind.DEFINITION
-            ]
+            named = await coroutine_of(analysis.find_references)(original)
+            every = [one for one in named if one.kind == ReferenceKind.DEFINITION]
             defining += [one for one in every if one.path == use.path] or every
     places = tuple(map(_location, defining))
     symbol = None if defining else _symbol_at(analysis, position.path, position.line)

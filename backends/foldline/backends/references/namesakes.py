@@ -164,10 +164,8 @@ def _fit(one: Reference, word: str, names: Iterable[str]) -> int:
 
 def _is_variable(use: Reference) -> bool:
     """Whether a name is that of a variable, as PHP writes them: no method or class is `$name`."""
-    if not use.path.endswith(".php"):
-        return False
     before = use.context[: column_in(use.context, use.column - 1)]
-    return before.endswith("$") and not before.endswith("::$")
+    return use.path.endswith(".php") and before.endswith("$") and not before.endswith("::$")
 
 
 def _place(use: Reference) -> tuple[str, int]:

@@ -18,14 +18,7 @@ from foldline.backends.outlines.symbols import flatten
 from foldline.backends.outlines.syntax import parse
 from foldline.backends.parsers.python_excerpt import excerpt, places_in_code
 from foldline.backends.references.bindings import BareNames, Variables, is_in, is_module, other_name
-from foldline.backends.references.spelling import (
-    AROUND,
-    MARKED,
-    NAMES,
-    OPERATOR,
-    token_of,
-    word_of,
-)
+from foldline.backends.references.spelling import AROUND, MARKED, NAMES, OPERATOR, token_of, word_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -220,12 +213,12 @@ def tokens_in_source(path: str, language: str, data: bytes, name: str) -> list[R
     """
     word = name.encode("utf-8", "replace")
     is_quoted = b'"%b"' % word in data or b"'%b'" % word in data
-    if language != "python" or is_quoted or _SYNTAX.fullmatch(name):
+    is_unsure = language != "python" or is_quoted or _SYNTAX.fullmatch(name)
+    if is_unsure or (places := places_in_code(data, word)) is None:
         return None
-    places = places_in_code(data, word)
     counted, is_test, line, last = Column(), is_test_path(path), 1, 0
     uses = []
-    for start in places or ():
+    for start in places:
         line, last = line + data.count(b"\n", last, start), start
         begin, end = data.rfind(b"\n", 0, start) + 1, start + len(word)
         is_bound = _BEHIND.match(data, end) and _BEFORE.match(data, begin, start)
@@ -235,7 +228,7 @@ def tokens_in_source(path: str, language: str, data: bytes, name: str) -> list[R
         kind = ReferenceKind.IMPORT if _IMPORT_LINE.match(data, begin) else ""
         at = cut_bytes(data, begin, start, before), kind, "", is_test, before + 1
         uses.append(Reference(path, line, *at, before + 1 + len(name)))
-    return None if places is None else uses
+    return uses
 
 
 def settled(uses: Iterable[Reference]) -> list[Reference]:

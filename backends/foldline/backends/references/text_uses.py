@@ -10,13 +10,7 @@ from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from foldline.backends.base.languages import (
-    UNKNOWN,
-    has_grammar,
-    is_indexed,
-    is_text,
-    language_of,
-)
+from foldline.backends.base.languages import UNKNOWN, has_grammar, is_indexed, is_text, language_of
 from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import PathError
 from foldline.backends.files.limits import TEXT_BYTES
@@ -153,7 +147,7 @@ async def said_of_strings(
                 if (path, line) not in lines and not _is_comment(path, data, match.end() - 1):
                     told["strings"] = f"{path}:{line}"
                     break
-            line, at = next(_commented(path, data, name, lines), (0, 0)) if tries else (0, 0)
+            line, at = _commented(path, data, name, lines) if tries else (0, 0)
             tries -= bool(line)
             if line and _is_comment(path, data, at):
                 told["comments"], tries = f"{path}:{line}", 0
@@ -208,10 +202,8 @@ def _is_shell(files: FileBackend, path: str) -> bool:
     return language_of(path, head) == "bash"
 
 
-def _commented(
-    path: str, data: bytes, name: str, lines: set[tuple[str, int]]
-) -> Iterator[tuple[int, int]]:
-    """Yield other lines than these, and where it is, as in code, in what may be a comment."""
+def _commented(path: str, data: bytes, name: str, lines: set[tuple[str, int]]) -> tuple[int, int]:
+    """Return another line than these, and where it is, as in code, in what may be a comment."""
     quotes, last, around = 0, 0, _AROUND[name.isalpha() and name.islower()]
     for match in re.finditer(rb"%b(?!\w)" % re.escape(name.encode("utf-8", "replace")), data):
         start, end = match.span()
@@ -221,7 +213,8 @@ def _commented(
         if is_marked and around.fullmatch(before[-1:] + data[end : end + 1]):
             line = data.count(b"\n", 0, start) + 1
             if (path, line) not in lines:
-                yield line, start
+                return line, start
+    return 0, 0
 
 
 def _is_comment(path: str, data: bytes, at: int) -> bool:

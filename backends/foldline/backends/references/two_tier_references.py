@@ -97,13 +97,13 @@ class ReferencesQuery:
 
     async def run(self) -> References:
         """The uses of the name: the confirmed ones first, then those that may be namesakes."""
-        query = await attempt(self._begin(), _failed_query)
+        begun = coroutine_of(self.engine.begin)(self.name, self.scope, self.since)
+        query = await attempt(begun, _failed_query)
         cached = await attempt(self.cache.get(query, self._key, self.scope, self.seconds), nothing)
         if cached is not None:
             return cached
         await self._look_up(query)
-        page = await self._of_page(query)
-        if page is not None:
+        if (page := await self._of_page(query)) is not None:
             return page
         matches = await self._under_other_names(await self._matches(self.scope))
         confirmation = self._within_scope(await self._confirm(query, matches))
@@ -124,10 +124,7 @@ class ReferencesQuery:
         return merged
 
     async def _of_page(self, query: EngineQuery) -> References | None:
-        """The answer where each use on the page is confirmed; None where another may be.
-
-        Only the page's files are parsed. Others' uses are counted by their tokens, of no kind.
-        """
+        """The answer where each use on the page is confirmed, or None; others' uses are tokens."""
         is_known = query.needs_targets and self.analysis.knows_types and self.scope is None
         if not (self.page and is_known and self._is_of_a_module()):
             return None
@@ -162,9 +159,6 @@ class ReferencesQuery:
             reason = sentences(_any_of(merged), reason)
         said = self._meant.said
         return replace(merged, name=self.name, scope=self.scope, said=said, reason=reason)
-
-    async def _begin(self) -> EngineQuery:
-        return self.engine.begin(self.name, self.scope, self.since)
 
     async def _prefetch(self, query: EngineQuery) -> None:
         """Let the engine begin with the definitions in the index, while the disk is looked at."""
@@ -208,12 +202,8 @@ class ReferencesQuery:
                 if other not in names_in and other != matches.name:
                     bound.setdefault(other, []).extend(others)
         taken = {(use.path, use.line) for use in matches}
-        scope = Scope(self.files, self.scope) if self.scope is not None else None
-        added = [
-            use
-            for at, use in more.items()
-            if at[:2] not in taken and (scope is None or scope.holds(use.path))
-        ]
+        scope = Scope(self.files, self.scope)
+        added = [use for at, use in more.items() if at[:2] not in taken and scope.holds(use.path)]
         notes: list[str] = []
         if names_in:
             places = (f"{name} in {_files_text(paths)}" for name, paths in names_in.items())
@@ -295,10 +285,7 @@ class ReferencesQuery:
         return [Position(use.path, use.line, use.column) for use in uses[:_MOST_USES]]
 
     async def _told_apart(self, found: References, *, in_order_only: bool = False) -> References:
-        """The uses of another definition last, where the one that is meant is known.
-
-        With `in_order_only`, confirmed ones are where that would put them.
-        """
+        """The uses, another definition's last; `in_order_only` puts just confirmed ones right."""
         if not self._positions or CUT_SHORT in found.coverage:
             return found
         meant = {(position.path, position.line) for position in self._positions}
@@ -322,8 +309,6 @@ class ReferencesQuery:
         return replace(found, references=references)
 
     def _within_scope(self, found: Confirmation) -> Confirmation:
-        if self.scope is None:
-            return found
         scope = Scope(self.files, self.scope)
         inside = tuple(use for use in found.references if scope.holds(use.path))
         return replace(found, references=inside)
@@ -374,10 +359,7 @@ def is_whole(use: Reference) -> bool:
 
 
 def _is_bound(analysis: Analysis, name: str, use: Reference, paths: set[str]) -> bool:
-    """Return whether the name means in a use what it means in some files.
-
-    It imports the name from there, or needs no import: in C, Ruby and a package of Go.
-    """
+    """Return whether the name means the same in a use as in files: it's imported, or needn't be."""
     if use.kind == ReferenceKind.IMPORT:
         # The module may stand on another line, and begin with the name of the package itself.
         imports = analysis.get_outline(use.path).imports

@@ -274,8 +274,7 @@ class _Pages:
             for match, text, number in self._kept
         ]
         if results.total <= _SOME and isinstance(self.budget, budgets.DefaultBudget):
-            nested = results.total <= _FEW
-            matches = [self._around(match, nested=nested) for match in matches]
+            matches = [self._around(match, nested=results.total <= _FEW) for match in matches]
         every = [*self.counts.items()][self.first :]
         is_lines = results.show == "lines"
         total = results.total if is_lines else results.files

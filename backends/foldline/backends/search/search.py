@@ -49,13 +49,7 @@ from foldline.backends.references.text_uses import of_no_language, said_of_text
 from foldline.backends.search.walks import left_out
 
 if TYPE_CHECKING:
-    from collections.abc import (
-        Callable,
-        Iterable,
-        Iterator,
-        Mapping,
-        Sequence,
-    )
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from foldline.backends.files.base import FileBackend
     from foldline.backends.index import WorkspaceIndex
@@ -433,10 +427,8 @@ def _symbols(scores: Scores, units: Sequence[Unit], most: int) -> tuple[SymbolPl
             symbol = outer
         elif symbol.kind == SymbolKind.CLASS and not is_named(symbol):
             # A long class is read by its members.
-            others = (
-                one.unit.located for one in ranked if id(one.unit.located.symbol) not in shown
-            )
-            members = (one.symbol for one in others if symbol in one.enclosing)
+            inside = (one.unit.located for one in ranked if symbol in one.unit.located.enclosing)
+            members = (one.symbol for one in inside if id(one.symbol) not in shown)
             symbol = next((one for one in members if one.kind in FUNCTIONS), symbol)
         if symbol.name.strip("_") and not any(
             id(one) in shown for one in above if one.kind != SymbolKind.CLASS

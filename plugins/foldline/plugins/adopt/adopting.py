@@ -154,11 +154,7 @@ def _told(new: _New, change: str, *, is_rewritten: bool) -> Iterator[str]:
 
 
 def _rewritten(new: _New, options: Namespace) -> Rewritten | None:
-    """Return the file that makes the text, rewritten; None where that isn't possible.
-
-    Raises:
-        Refused: It isn't possible, and asked for.
-    """
+    """Return the file that makes the text, rewritten; without, None, or `Refused` if asked for."""
     try:
         if not new.adoption.is_same:
             raise AdoptError("the new prompt isn't proved to show the same text")

@@ -252,11 +252,7 @@ def original_of(
 
 
 def _check_delimiters(module: Module) -> None:
-    """Refuse the Jinja texts of a module whose environment reads them in another way.
-
-    Raises:
-        AdoptError: It has other delimiters than Jinja's own.
-    """
+    """Refuse Jinja texts of a module whose environment has other delimiters than Jinja's own."""
     for match in _DELIMITER.finditer(module.text):
         if (value := match[2].strip().strip("\"'")) != _DELIMITERS[match[1]]:
             line = module.text.count("\n", 0, match.start()) + 1

@@ -279,11 +279,7 @@ class _NotPythonError(Exception):
 
 
 def _condition(node: nodes.Node) -> Iterator[str | tuple[str, str]]:
-    """Yield a condition in Python, with the path and the type of each field that it needs.
-
-    Raises:
-        _NotPythonError: It can't be written.
-    """
+    """Yield a condition in Python, with the path and type of each field, or `_NotPythonError`."""
     match node:
         case nodes.And() | nodes.Or():
             yield "("

@@ -151,11 +151,7 @@ def _leads(statement: ast.stmt) -> bool:
 
 
 def _module(origin: str | None, file: str, source: str, output: str, files: FileBackend) -> str:
-    """Return how a file imports the new module.
-
-    Raises:
-        AdoptError: It can't, or its imports don't say how.
-    """
+    """Return how a file imports the new module; `AdoptError` where its imports don't say how."""
     here = PurePosixPath(file).parent.parts
     new = PurePosixPath(output).with_suffix("").parts
     old = PurePosixPath(source).with_suffix("").parts

@@ -180,11 +180,7 @@ class Splitter:
 
 
 def _sections(nodes: Sequence[model.Node], conditions: Conditions, edges: Edges) -> list[Section]:
-    """Return the sections of nodes, one after another.
-
-    Raises:
-        NotRepresentableError: No section can show their text.
-    """
+    """Return the sections of nodes, in order; `NotRepresentableError` where none shows a text."""
     done: list[tuple[Body, model.If | model.For, list[Section]]] = []
     body: Body = []
 
@@ -221,11 +217,7 @@ def _sections(nodes: Sequence[model.Node], conditions: Conditions, edges: Edges)
 
 
 def _if_sections(node: model.If, conditions: Conditions, around: Edges) -> list[Section]:
-    """Return the sections of a condition.
-
-    Raises:
-        NotRepresentableError: There can't be any, with the reason.
-    """
+    """Return the sections of a condition; `NotRepresentableError` says why there are none."""
     earlier, sections = conditions, list[Section]()
     for test, nodes in node.branches:
         edges = _edges(nodes, around)
@@ -238,11 +230,7 @@ def _if_sections(node: model.If, conditions: Conditions, around: Edges) -> list[
 
 
 def _for_sections(node: model.For, conditions: Conditions, around: Edges) -> list[Section]:
-    """Return the section of a loop.
-
-    Raises:
-        NotRepresentableError: There can't be one, with the reason.
-    """
+    """Return the section of a loop; `NotRepresentableError` says why there is none."""
     parts: Body = []
     for part in node.body:
         if isinstance(part, model.Text | model.Slot):

@@ -187,10 +187,7 @@ class Search:
         ]
 
     def _end(self, mention: Mention, good: str, bad: str) -> Commit | bool:
-        """Return the commit after `good`, and up to `bad`, that ended what a mention meant.
-
-        False if there are too many commits to tell.
-        """
+        """Return the commit after `good`, up to `bad`, that ended a meaning; False for too many."""
         commit: Commit | bool = False
         for _ in range(_MOST_MERGES):
             commits = self.history.since(good, bad)

@@ -75,11 +75,7 @@ class RenderPass:
                 self._visit(child, pieces, opened, on_error)
 
     def piece(self, node: Node, shown: SectionVisibility | None = None) -> Piece[Node]:
-        """Return the piece of the section itself, by default with the visibility that it has.
-
-        Raises:
-            PromptError: It can't be rendered.
-        """
+        """Return the section's own piece, with its visibility or this; `PromptError` if it can't."""
         section = node.section
         try:
             params, bound = self.params(node)

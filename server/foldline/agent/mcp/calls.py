@@ -39,10 +39,7 @@ ONCE = re.compile(
 
 
 class Tools:
-    """The operations for models, as MCP tools.
-
-    With `once`, a remark that is the same for each answer is made the first time.
-    """
+    """The operations for models, as MCP tools; the same remark on each answer is made `once`."""
 
     def __init__(
         self, operations: Iterable[Operation[Any, Any]] = OPERATIONS, *, once: bool = False

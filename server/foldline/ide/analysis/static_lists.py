@@ -307,10 +307,7 @@ class ParamValues:
         return (_default_of_field(params, name) if instance is None else UNKNOWN), bound
 
     def _instance(self, section: SectionValue, params: Dataclass) -> tuple[Value | None, bool]:
-        """Return a section's parameters, and True if they are bound.
-
-        None for those made of the fields' defaults.
-        """
+        """Return a section's parameters, None for fields' defaults, and True if they are bound."""
         own = self._own.arguments.get(self._key)
         if own is not None:
             return own.value, True

@@ -430,10 +430,7 @@ def _with_broken(top_levels: Iterable[TopLevel], text: str) -> list[TopLevel]:
 
 
 def _is_any_cut_off(root: tree_sitter.Node, part: str, offset: int, text: str) -> bool:
-    """Return True if the parser started or ended a statement of a part where Python wouldn't.
-
-    The part starts at `offset` of the text.
-    """
+    """Return True if the parser cut a statement of the part at `offset` where Python wouldn't."""
     return any(
         not _begins_line(text, offset + node.start_byte) or part[: node.end_byte].endswith(":")
         for node in _statements(root)

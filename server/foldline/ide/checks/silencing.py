@@ -81,7 +81,7 @@ class Silencer:
                 yield self._diagnostic(severity, message, directive.place, fixes)
             for ignored in directive.codes or ():
                 if ignored.code not in set(Code):
-                    if not self._is_plugins(ignored):
+                    if not (plugins().problems or ignored.code in plugins().codes):
                         yield self._misspelt(severity, directive, ignored)
                 elif not self._is_used(ignored, off):
                     message = f"This silences nothing: there is no `{ignored.code}` here."
@@ -89,9 +89,6 @@ class Silencer:
                     span = directive.place if only else ignored.place
                     fix = self._removal(directive, None if only else ignored)
                     yield self._diagnostic(severity, message, span, (fix,))
-
-    def _is_plugins(self, ignored: IgnoredCode) -> bool:
-        return bool(plugins().problems) or ignored.code in plugins().codes
 
     def _is_used(self, ignored: IgnoredCode, off: Collection[Code]) -> bool:
         code = Code(ignored.code)

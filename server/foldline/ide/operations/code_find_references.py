@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
-from itertools import chain, groupby
+from fnmatch import fnmatchcase
+from itertools import chain, groupby, islice
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +16,8 @@ from foldline.backends.base.waiting import coroutine_of
 from foldline.backends.errors import BackendError
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import REFERENCES_BUDGET
-from foldline.backends.formatting.text import sentences
+from foldline.backends.formatting.text import files_text, sentences
+from foldline.backends.models import Reference, References
 from foldline.ide.operations import code_call_hierarchy, code_definition, code_implementations
 from foldline.ide.operations.arguments import Budget, ListPage, PositionArguments, Seconds
 from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, run_query
@@ -27,10 +30,12 @@ if TYPE_CHECKING:
 
     from foldline.backends import SmartFileAccess
     from foldline.backends.formatting.parts import Code, Line
-    from foldline.backends.models import Reference, References, SymbolInfo
+    from foldline.backends.models import SymbolInfo
 
 _MARKDOWN = (".md", ".mdc", ".markdown")
 _LIBRARY = "foldline"
+_MOST_FILES = 200
+"""The most files whose definitions are compared with a pattern."""
 
 
 class Relation(StrEnum):
@@ -55,7 +60,9 @@ class Arguments(ListPage):
     """A name, and where to look for it."""
 
     name: Annotated[
-        str, Doc("a name, such as Class.method, or a place, such as FILE:LINE"), Role.SYMBOL
+        str,
+        Doc("a name, such as Class.method, *Error (definitions), or a place, such as FILE:LINE"),
+        Role.SYMBOL,
     ]
     relation: Annotated[
         Relation,
@@ -77,6 +84,8 @@ class Arguments(ListPage):
 async def run(access: SmartFileAccess, arguments: Arguments) -> References | AtSymbol[Any]:
     same = {name: getattr(arguments, name) for name in ("name", "budget", "cursor", "seconds")}
     if other := _OTHERS.get(arguments.relation):
+        if arguments.relation == Relation.DEFINITION and _is_pattern(arguments.name):
+            return await _matching(access, arguments)
         answer = await other.run(access, PositionArguments(**same))
         return answer if arguments.scope is None else _within(access, answer, arguments.scope)
     if arguments.relation == Relation.TESTS:
@@ -89,6 +98,39 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> References | AtS
     if arguments.cursor is not None or arguments.scope is not None:
         return references
     return await _with_mentions(access, references, since)
+
+
+def _is_pattern(name: str) -> bool:
+    """Whether a name is a glob, such as `*Handler`; `operator*` is a name of C++."""
+    return "*" in name and "operator" not in name
+
+
+async def _matching(access: SmartFileAccess, arguments: Arguments) -> References:
+    """The definitions whose names match a glob, in the files that hold such a word."""
+    from foldline.backends.outlines.symbols import flatten
+
+    pattern, found = arguments.name, list[Reference]()
+    words = r"\w*".join(map(re.escape, pattern.split("*")))
+    held = await run_query(access.grep, rf"\b{words}\b", arguments.scope, show="files")
+    paths = [path for path, _ in held.counts]
+    for path in islice(paths, _MOST_FILES):
+        with suppress(BackendError):
+            outline = await run_query(access.get_outline, path)
+            symbols = (located.symbol for located in flatten(outline.symbols))
+            found += [
+                Reference(path, line, one.signature, "definition", one.name, begins=line)
+                for one in symbols
+                if fnmatchcase(one.name, pattern) and (line := one.name_line or one.line)
+            ]
+    files = len({one.path for one in found})
+    looked_at = files_text(min(len(paths), _MOST_FILES))
+    said = f"definitions named {pattern!r}, of {looked_at} with such a word"
+    if len(paths) > _MOST_FILES:
+        said += f"; {len(paths) - _MOST_FILES} more not looked at: give a scope"
+    every = References(pattern, tuple(found), len(found), files, arguments.scope, said=said)
+    every = replace(every, coverage=held.coverage)
+    first = formatting.first_reference(arguments.cursor)
+    return formatting.page_references(every, first, arguments.budget)
 
 
 def _within(access: SmartFileAccess, at: AtSymbol[Any], scope: str) -> AtSymbol[Any]:

@@ -79,11 +79,7 @@ def _block(record: bytes) -> Block:
 
 
 def _object(text: bytes) -> dict[str, Any]:
-    """Return the JSON object of that text.
-
-    Raises:
-        ArgumentsError: The user's code has made something else of it.
-    """
+    """Return the JSON object of that text; `ArgumentsError` where the user's code made another."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -94,11 +90,7 @@ def _object(text: bytes) -> dict[str, Any]:
 
 
 def _failure(failure: object) -> RenderError:
-    """Return the failure that an answer tells.
-
-    Raises:
-        ArgumentsError: It's none.
-    """
+    """Return the failure that an answer tells; `ArgumentsError` where it tells none."""
     if not isinstance(failure, dict) or not all(
         isinstance(failure.get(key), str) for key in ("kind", "message")
     ):

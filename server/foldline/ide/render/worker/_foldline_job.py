@@ -132,11 +132,7 @@ def run(request: Request) -> bytes:
 
 
 def _check_foldline(installed: str | None, ours: str | None) -> None:
-    """Import the modules that need the user's own foldline.
-
-    Raises:
-        RequestError: It isn't installed, or its version doesn't fit.
-    """
+    """Import what needs the user's foldline; `RequestError` where it's missing or doesn't fit."""
     try:
         import foldline.prompts  # noqa: F401
     except ImportError as error:
