@@ -75,7 +75,7 @@ class RenderPass:
                 self._visit(child, pieces, opened, on_error)
 
     def piece(self, node: Node, shown: SectionVisibility | None = None) -> Piece[Node]:
-        """Return the section's own piece, with its visibility or this; `PromptError` if it can't."""
+        """Return the section's piece, shown as it is or as `shown`; `PromptError` if it can't."""
         section = node.section
         try:
             params, bound = self.params(node)
