@@ -280,8 +280,11 @@ def test_a_counter_of_tokens_counts_one_section_at_a_time() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"priority": "urgent"}, "`priority` is 'high', 'medium' or 'low', not 'urgent'"),
-        ({"fit": "cut"}, "`fit` is 'keep', 'fold' or 'drop', not 'cut'"),
+        (
+            {"priority": "urgent"},
+            "`priority` is 'high' or 'medium' or 'low', not 'urgent'",
+        ),
+        ({"fit": "cut"}, "`fit` is 'keep' or 'fold' or 'drop', not 'cut'"),
     ],
 )
 def test_a_wrong_word_is_refused(arguments: dict[str, object], message: str) -> None:

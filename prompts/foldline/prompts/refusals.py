@@ -88,12 +88,6 @@ def wrong_role(shown: str) -> str:
     return f"`role` is 'system', 'developer' or 'user', not {shown}."
 
 
-def not_one_of(what: str, values: Iterable[str], shown: str) -> str:
-    """An argument that is one of a few words."""
-    words = [repr(str(value)) for value in values]
-    return f"`{what}` is {', '.join(words[:-1])} or {words[-1]}, not {shown}."
-
-
 def exposed(hint: str) -> str:
     """Untrusted text without a form that it can't leave."""
     return (

@@ -39,6 +39,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from enum import Enum
 from typing import Annotated, TypeAlias, TypeVar
 
 from foldline.prompts.cache.tokens import estimated_tokens, longest_prefix
@@ -76,14 +77,11 @@ _TAG = r"[A-Za-z_][\w.-]*"
 T = TypeVar("T")
 
 
-class _Marker:
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "Untrusted"
+class _Mark(Enum):
+    UNTRUSTED = "Untrusted"
 
 
-UNTRUSTED = _Marker()
+UNTRUSTED = _Mark.UNTRUSTED
 
 Untrusted: TypeAlias = Annotated[T, UNTRUSTED]
 """The type of values that others wrote, such as a mail or a page: `Untrusted[str]` is a `str`.

@@ -40,18 +40,7 @@ class CompiledTemplate:
     ['Costs $5, ', 'who']
     """
 
-    __slots__ = (
-        "_fences",
-        "_slots",
-        "key",
-        "parts",
-        "placeholders",
-        "source",
-        "text",
-        "untrusted",
-        "verbatim",
-        "what",
-    )
+    __slots__ = ("_slots", "key", "parts", "placeholders", "source", "text", "verbatim", "what")
 
     parts: tuple[Segment, ...]
     """Segments: literals to insert, and placeholders whose text is the field's name."""
@@ -66,8 +55,6 @@ class CompiledTemplate:
         self.verbatim = isinstance(text, Verbatim)
         # Most texts are one line.
         self.source = (textwrap.dedent(text) if "\n" in text else text).strip()
-        self.untrusted: list[str] = []
-        self._fences: list[str] = []
         self._slots = self._parse()
         self.parts = tuple([slot[0] for slot in self._slots])
         self.placeholders = tuple(
@@ -166,19 +153,19 @@ class CompiledTemplate:
                     (part, name, indent, None if name is None else forms.get(name))
                     for part, name, indent, _ in self._slots
                 ]
-                self.untrusted = [name for name, form in forms.items() if form.untrusted]
-                self._fences = [name for name, form in forms.items() if form.alone]
                 self.check_fences()
 
-    def check_fences(self, between: str = "\n\n") -> None:
-        """Check that each fence of an untrusted text shares no line.
+    @property
+    def untrusted(self) -> Sequence[str]:
+        """The placeholders that show `Untrusted` values."""
+        return [name for _, name, _, form in self._slots if name and form and form.untrusted]
 
-        Raises:
-            PromptValidationError: One does, in the text or in a list of it.
-        """
-        for match in Template.pattern.finditer(self.source) if self._fences else ():
+    def check_fences(self, between: str | None = None) -> None:
+        """Check that no fence of an untrusted text shares a line, here or in a list of the text."""
+        fences = {name for _, name, _, form in self._slots if form is not None and form.alone}
+        for match in Template.pattern.finditer(self.source) if fences else ():
             name = match["named"] or match["braced"]
-            if name in self._fences and not is_alone(self.source, *match.span(), between):
+            if name in fences and not is_alone(self.source, *match.span(), between):
                 problem = refusals.untrusted_beside(name)
                 raise PromptValidationError.of_section(self.key, problem, placeholder=name)
 
@@ -216,8 +203,9 @@ class CompiledTemplate:
         return segments
 
 
-def is_alone(text: str, start: int, end: int, between: str = "\n\n") -> bool:
+def is_alone(text: str, start: int, end: int, between: str | None = None) -> bool:
     """Return True if a part of a text, or of a list of it, is alone on a line after a blank one."""
+    between = "\n\n" if between is None else between
     before, after = f"{text}{between}{text[:start]}", f"{text[end:]}{between}{text}"
     starts = re.search(r"\n[ \t]*\n {0,3}\Z", before)
     return starts is not None and not after.partition("\n")[0].strip()

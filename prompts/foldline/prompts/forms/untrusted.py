@@ -15,9 +15,9 @@ from foldline.prompts.specialise import dataclass_of, field_names
 _BREAKS = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # What begins a line, inside of lists and quotations, too. Possessive: linear in hostile texts.
 _IN_TAG = re.compile(
-    r"(?P<tag><)(?=\s*[\w/!?|])"
-    r"|^(?P<before>[ \t]*+(?:(?:[-*+]|\d++[.)])[ \t]++(?=\S)|>[ \t]*+)*+)"
-    r"(?P<mark>#|-(?=-*+[ \t]*+$)|=(?==*+[ \t]*+$)|`(?=``)|~(?=~~))",
+    r"<(?=\s*[\w/!?|])"
+    r"|^(?:[ \t]*+(?:(?:[-*+]|\d++[.)])[ \t]++(?=\S)|>[ \t]*+)*+)"
+    r"(?:#|-(?=-*+[ \t]*+$)|=(?==*+[ \t]*+$)|`(?=``)|~(?=~~))",
     re.MULTILINE,
 )
 _IN_JSON = re.compile("[<\x7f-\x9f\u2028\u2029]")
@@ -26,16 +26,14 @@ _IN_JSON = re.compile("[<\x7f-\x9f\u2028\u2029]")
 def guarded(text: str, form: WrapForm) -> str:
     """Return untrusted text for the form around it: no line of it begins anything."""
     text = _BREAKS.sub("\n", text)
-    return text if isinstance(form, FenceForm) else _IN_TAG.sub(_escaped, text)
+    if isinstance(form, FenceForm):
+        return text
+    return _IN_TAG.sub(lambda m: "&lt;" if m[0] == "<" else f"{m[0][:-1]}&#{ord(m[0][-1])};", text)
 
 
 def guarded_json(text: str) -> str:
     """Return the JSON of untrusted values without tags and breaks of lines; it means the same."""
     return _IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return "&lt;" if match["tag"] else f"{match['before']}&#{ord(match['mark'])};"
 
 
 def is_marked(hint: object) -> bool:
@@ -73,7 +71,7 @@ def _parts(hint: object) -> Iterator[object]:
         inner = (hint.__supertype__,)
     elif type(alias).__name__ == "TypeAliasType":
         inner = (*inner, alias.__value__)  # type: ignore[union-attr]  # New in Python 3.12.
-    elif isinstance(hint, (str, typing.ForwardRef)) and f"{UNTRUSTED}[" in str(hint):
+    elif isinstance(hint, (str, typing.ForwardRef)) and "Untrusted[" in str(hint):
         yield UNTRUSTED  # Quoted inside of a type, where nothing resolves it.
     for part in inner:
         yield from _parts(part)

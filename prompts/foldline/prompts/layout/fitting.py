@@ -77,20 +77,14 @@ def fitted(
     fit: Fit | Fitted,
     on_error: ErrorHandler | None = None,
 ) -> tuple[Fitted, Sequence[Piece[Node]]]:
-    """Return how the rendered pieces are made to fit, and the pieces that fit.
-
-    Raises:
-        PromptRenderError: No form that the sections allow is small enough.
-    """
+    """Return how the rendered pieces are made to fit, and the pieces that fit."""
     if not isinstance(fit, (Fit, Fitted)):
         raise PromptValidationError(f"`fit` is a Fit, such as Fit(tokens=8000), not {fit!r}.")
     opened = source.opened_paths()
     result = fit if isinstance(fit, Fitted) else _Fitting(source, pieces, fit).result()
     left_out = [path for path in result.left_out if path not in opened]
-    source.fitted = {
-        **dict.fromkeys(result.folded, SectionVisibility.SUMMARY),
-        **dict.fromkeys(left_out),
-    }
+    folded = dict.fromkeys(result.folded, SectionVisibility.SUMMARY)
+    source.fitted = folded | dict.fromkeys(left_out)
     if result.folded or result.left_out:
         pieces = source.pieces(source.plan.roots, on_error=on_error)
         last = next((piece for piece in reversed(pieces) if piece.segments), None)
@@ -118,8 +112,6 @@ class _Fitting:
         self._sizes = dict(self._alone)
         """Each section with all inside, as it is shown now."""
         self._inside: dict[SectionPath, list[SectionPath]] = {}
-        self._folding: set[SectionPath] = set()
-        self._dropped: set[SectionPath] = set()
         self._summaries: dict[SectionPath, int] = {}
         ranks: dict[SectionPath, int] = {}
         kept = set(self._opened)
@@ -131,11 +123,7 @@ class _Fitting:
             ranks[path] = max([section.priority.rank, *(ranks[below] for below in inside)])
             if section.fit == "keep":
                 kept |= {path[:end] for end in range(1, len(path) + 1)}
-            elif path not in kept:
-                if section.fit == "drop":
-                    self._dropped.add(path)
-                if section.has_summary and piece.visibility is SectionVisibility.FULL:
-                    self._folding.add(path)
+        self._free = ranks.keys() - kept
         self._order = sorted(ranks, key=ranks.__getitem__)
         self._shown = sum(size for path, size in self._sizes.items() if len(path) == 1)
         self._changes: Changes = {}
@@ -173,15 +161,16 @@ class _Fitting:
     def _steps(self) -> Iterator[tuple[SectionPath, int, Changes]]:
         """Fold and leave out one section after the other; a section comes after all inside."""
         for path in self._order:
-            if path in self._folding:
-                node = self._pieces[path].node
-                size = self._size(self._source.piece(node, SectionVisibility.SUMMARY))
+            piece = self._pieces[path]
+            is_full = piece.visibility is SectionVisibility.FULL
+            if path in self._free and is_full and piece.node.section.has_summary:
+                size = self._size(self._source.piece(piece.node, SectionVisibility.SUMMARY))
                 self._summaries[path] = size
                 if size < self._sizes[path]:
                     yield path, size, {path: SectionVisibility.SUMMARY}
         for path in self._order:
             hidden = any(path[:end] in self._changes for end in range(1, len(path)))
-            if path in self._dropped and self._sizes[path] and not hidden:
+            if self._goes(path) and self._sizes[path] and not hidden:
                 yield path, 0, {path: None}
         # A short section whose summary is longer than what is left without those inside.
         for path in self._order:
@@ -191,7 +180,7 @@ class _Fitting:
 
     def _smallest(self, path: SectionPath) -> tuple[int, Changes]:
         """Return the smallest size of a section, and the changes that it takes."""
-        if path in self._dropped:
+        if self._goes(path):
             return 0, {path: None}
         size, changes = self._alone[path], Changes()
         for below in self._inside[path]:
@@ -201,6 +190,9 @@ class _Fitting:
         if self._summaries.get(path, size + 1) <= size:
             return self._summaries[path], {path: SectionVisibility.SUMMARY}
         return size, changes
+
+    def _goes(self, path: SectionPath) -> bool:
+        return path in self._free and self._pieces[path].node.section.fit == "drop"
 
     def _total(self) -> int:
         line = self._line if self._changes else 0

@@ -16,6 +16,7 @@ from foldline.prompts.layout.layout import (
 )
 from foldline.prompts.roles import Role
 from foldline.prompts.sections.chapter import Chapter
+from foldline.prompts.sections.markdown import MarkdownSection
 from foldline.prompts.sections.section import Section
 from foldline.prompts.tool import Tool
 from foldline.prompts.visibility import SectionPath, SectionVisibility
@@ -157,12 +158,13 @@ class _Everything:
                 self._visit(section.sections, parent, role)
                 continue
             self._place(path, section.params_type)
-            if section.untrusted and role in (Role.SYSTEM, Role.DEVELOPER):
-                problem = refusals.untrusted_role(section.untrusted[0], role)
+            untrusted = section.untrusted if isinstance(section, MarkdownSection) else ()
+            if untrusted and role in (Role.SYSTEM, Role.DEVELOPER):
+                problem = refusals.untrusted_role(untrusted[0], role)
                 raise PromptValidationError(
                     f"Section {'.'.join(path)!r} {problem}",
                     section_path=path,
-                    placeholder=section.untrusted[0],
+                    placeholder=untrusted[0],
                 )
             for tool in section.tools:
                 self._tool(tool, path)

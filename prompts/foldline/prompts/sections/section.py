@@ -146,16 +146,8 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         return None
 
     @property
-    def untrusted(self) -> Sequence[str]:
-        """The placeholders that show `Untrusted` values."""
-        return ()
-
-    @property
     def computed_from(self) -> Sequence[str] | None:
-        """The fields that computed texts depend on; None if they aren't known.
-
-        For a cache plan, and for what may be computed from `Untrusted` values.
-        """
+        """The fields that computed texts depend on; None if they aren't known."""
         return None
 
     @property
@@ -409,7 +401,7 @@ def _checked_role(role: object, key: str) -> Role | None:
 def _one_of(what: str, words: Sequence[str]) -> Callable[[object, str], object]:
     def checked(value: object, key: str) -> object:
         if value not in words:
-            problem = refusals.not_one_of(what, words, repr(value))
+            problem = f"`{what}` is {' or '.join(map(repr, map(str, words)))}, not {value!r}."
             raise PromptValidationError.of_section(key, problem)
         return words[words.index(str(value))]
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Literal, Union, cast
 
+from foldline import prompts
 from foldline.ide.analysis.memo import STEP
 from foldline.ide.analysis.syntax import Attribute, Call, ClassDefinition, Expression, String
 from foldline.ide.analysis.top_level import quoted
@@ -35,13 +36,12 @@ from foldline.ide.analysis.values import (
     Unknown,
     Value,
 )
+from foldline.prompts import runtime
 from foldline.prompts.cache.stability import PerRequest, PerSession, Stability, Stable
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms import forms
 from foldline.prompts.forms.annotations import Unresolved
 from foldline.prompts.forms.composition import compose
-from foldline.prompts.forms.forms import Untrusted
-from foldline.prompts.sections.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,6 +54,7 @@ _MODULES = {
     module.__name__: module
     for module in (builtins, collections, collections.abc, datetime, pathlib, re)
 }
+_LIBRARY = {"Task": prompts, "Untrusted": prompts, "Image": runtime, "File": runtime}
 _TYPING = ("typing", "typing_extensions")
 # Qualifiers: the type in them shows as it is.
 _OUTER = ("ClassVar", "Final", "Required", "NotRequired", "ReadOnly")
@@ -198,15 +199,9 @@ class _Hints:
         if module in _MODULES:
             kind = getattr(_MODULES[module], name, None)
             return kind if isinstance(kind, type) else self._unknown(depth)
-        match External(dotted).library_name:
-            case "Task":
-                return Task
-            case "Untrusted":
-                return Untrusted
-            case "Image" | "File" as kind:
-                from foldline.prompts.runtime import conversation
-
-                return cast("object", getattr(conversation, kind))
+        library_name = External(dotted).library_name
+        if library_name in _LIBRARY:
+            return cast("object", getattr(_LIBRARY[library_name], library_name))
         # Other libraries have no aliases with our forms.
         return self._unknown(depth) if dotted.startswith("foldline.") else self._other
 

@@ -170,13 +170,10 @@ class _Tree:
     def _untrusted(self, item: Item, section: SectionValue, role: Role, dotted: str) -> None:
         """Report the untrusted values that a message of the system or the developer shows."""
         for text in texts_of(section):
-            for placeholder in text.placeholders:
-                field = (
-                    text.owner.field(placeholder.name)
-                    if isinstance(text.owner, Dataclass)
-                    else None
-                )
-                if field is not None and field.type.form is not None and field.type.form.untrusted:
+            owner = text.owner if isinstance(text.owner, Dataclass) else None
+            for placeholder in text.placeholders if owner else ():
+                field = owner and owner.field(placeholder.name)
+                if field and field.type.form and field.type.form.untrusted:
                     self.found.append(
                         LazyDiagnostic(
                             Code.UNTRUSTED_TEXT,

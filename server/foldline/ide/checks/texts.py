@@ -9,8 +9,9 @@ from functools import partial
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.analysis.module_analysis import ModuleAnalysis, StatementFacts
 from foldline.ide.analysis.placeholders import ITEMS, Placeholder, TemplateText, roles_of, texts_of
+from foldline.ide.analysis.scopes import Scope
 from foldline.ide.analysis.section_tree import span_of
-from foldline.ide.analysis.syntax import Call, Name
+from foldline.ide.analysis.syntax import Call, Expression, Name
 from foldline.ide.analysis.values import (
     LIST_KINDS,
     TEXT_KINDS,
@@ -105,7 +106,7 @@ def check_forms(text: TemplateText) -> Iterator[LazyDiagnostic]:
                 Code.UNTRUSTED_TEXT if is_bare else Code.INVALID_FORM,
                 f"`{field.id}` can't be shown: {field.type.problem}.",
                 partial(_annotation, field, placeholder),
-                (partial(_in_tag, field),) if is_bare and field.hint is not None else (),
+                (partial(_in_tag, field.id, *field.hint),) if is_bare and field.hint else (),
                 instead=at_placeholder(placeholder),
             )
         elif form is not None and form.alone and not _is_alone(text, placeholder):
@@ -131,21 +132,16 @@ def check_forms(text: TemplateText) -> Iterator[LazyDiagnostic]:
 
 def _is_alone(text: TemplateText, placeholder: Placeholder) -> bool:
     """Return True if a fence may stand in place of a placeholder, or it isn't known."""
-    mapped, (start, end) = text.mapped, (placeholder.start, placeholder.end)
-    known = text.section.known("separator")
-    between = "\n\n" if known is None else known
-    return mapped.dynamic or is_alone(mapped.text, start, end, between)
+    mapped, between = text.mapped, text.section.known("separator")
+    return mapped.dynamic or is_alone(mapped.text, placeholder.start, placeholder.end, between)
 
 
-def _in_tag(field: Field) -> Fix | None:
+def _in_tag(name: str, annotation: Expression, scope: Scope) -> Fix | None:
     """Show an untrusted field in a tag of its name; the module's own names say how."""
-    annotation, scope = field.hint or (None, None)
-    span = None if annotation is None else span_of(annotation)
-    if span is None or annotation is None or scope is None or "xml(" in annotation.source:
+    span, imported = span_of(annotation), {"Annotated", "xml"} <= {*scope.module.names}
+    if span is None or not imported or "xml(" in annotation.source:
         return None
-    if not {"Annotated", "xml"} <= {*scope.module.names}:
-        return None
-    text = f'Annotated[{annotation.source}, xml("{field.id}")]'
+    text = f'Annotated[{annotation.source}, xml("{name}")]'
     return Fix(f"Show it in a tag: `{text}`", (Change(span, text),), preferred=True)
 
 
