@@ -234,15 +234,15 @@ def test_what_is_kept_keeps_what_is_around_it() -> None:
 
 
 def test_where_even_the_summary_is_too_long_only_what_is_inside_goes() -> None:
-    inside = section("b", summary=None, fit="drop")
+    inside = [section("b", summary=None, fit="drop"), section("c", summary="C.")]
     around = MarkdownSection[None](
-        title="A", key="a", template="Short.", summary="s" * 200, children=[inside]
+        title="A", key="a", template="Short.", summary="s" * 300, children=inside
     )
-    folded, left_out = (prompt_of(around).render(fit=Fit(n)).fitted for n in (105, 40))
+    folded, left_out = (prompt_of(around).render(fit=Fit(n)).fitted for n in (150, 80))
     assert folded is not None
     assert left_out is not None
     assert (folded.folded, folded.left_out) == ((("a",),), ())
-    assert (left_out.folded, left_out.left_out) == ((), (("a", "b"),))
+    assert (left_out.folded, left_out.left_out) == ((("a", "c"),), (("a", "b"),))
 
 
 def test_what_was_opened_stays_open_whatever_the_budget_is() -> None:

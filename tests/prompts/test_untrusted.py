@@ -289,10 +289,13 @@ def test_a_fence_needs_lines_of_its_own(template: str) -> None:
     section_of(FENCED, "Code:\n\n${text}\n(end)")
 
 
-def test_items_in_fences_need_lines_of_their_own() -> None:
+@pytest.mark.parametrize(
+    ("template", "between"), [("${body}", "\n"), ("Mail:\n\n${body}", " "), ("${body}.", "\n\n")]
+)
+def test_items_in_fences_need_lines_of_their_own(template: str, between: str) -> None:
     with pytest.raises(PromptValidationError, match="after a blank one"):
         EachSection[Inbox, Mail](
-            title="M", key="m", items="mails", template="${body}", separator=" "
+            title="M", key="m", items="mails", template=template, separator=between
         )
 
 
