@@ -261,10 +261,8 @@ def _numbers(lines: Sequence[int]) -> str:
 
 
 def _files(found: References) -> Iterator[list[Reference]]:
-    """Yield the uses of one file and tier after the other; each says what it's in where that tells.
-
-    The question tells what defines `Class.method`, and a type is read as an annotation.
-    """
+    """Yield the uses by file and tier; each says what it's in where that tells."""
+    # The question tells what defines `Class.method`, and a type is read as an annotation.
     _, dot, word = found.name.rpartition(".")
     kinds = (use.kind == ReferenceKind.DEFINITION and _TYPE.search(use.context) for use in found)
     is_type = any(kinds)

@@ -84,7 +84,9 @@ class Arguments(ListPage):
 async def run(access: SmartFileAccess, arguments: Arguments) -> References | AtSymbol[Any]:
     same = {name: getattr(arguments, name) for name in ("name", "budget", "cursor", "seconds")}
     if other := _OTHERS.get(arguments.relation):
-        if arguments.relation == Relation.DEFINITION and _is_pattern(arguments.name):
+        # `operator*` is a name of C++.
+        is_pattern = "*" in arguments.name and "operator" not in arguments.name
+        if arguments.relation == Relation.DEFINITION and is_pattern:
             return await _matching(access, arguments)
         answer = await other.run(access, PositionArguments(**same))
         return answer if arguments.scope is None else _within(access, answer, arguments.scope)
@@ -98,11 +100,6 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> References | AtS
     if arguments.cursor is not None or arguments.scope is not None:
         return references
     return await _with_mentions(access, references, since)
-
-
-def _is_pattern(name: str) -> bool:
-    """Whether a name is a glob, such as `*Handler`; `operator*` is a name of C++."""
-    return "*" in name and "operator" not in name
 
 
 async def _matching(access: SmartFileAccess, arguments: Arguments) -> References:
