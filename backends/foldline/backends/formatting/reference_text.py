@@ -284,7 +284,7 @@ def _titled(uses: Iterable[Reference]) -> Iterator[str]:
     for (begins, title), group in groupby(uses, key=lambda use: (use.begins, use.enclosing)):
         lines = ", ".join(dict.fromkeys(f"{use.line}" for use in group))
         inside = f" ({lines})" if lines != f"{begins}" else ""
-        yield f"{begins} {visible(shorten(title, _LONGEST_NAME))}{inside}"
+        yield f"{f'{begins} ' * (begins > 0)}{visible(shorten(title, _LONGEST_NAME))}{inside}"
 
 
 def _folded(uses: Iterable[Reference], *, named: bool) -> Iterator[str]:
