@@ -156,6 +156,7 @@ def test_an_outline_may_be_asked_for_by_the_name_of_a_class(
         # It may mean two things, or the right one is there, too.
         ("find_references", {"name": "x", "path": "a"}, {"path": "a"}, ""),
         ("read_symbol", {"name": "x", "symbol": "y"}, {"name": "x", "symbol": "y"}, ""),
+        ("read_lines", {"path": "a", "lines": 10}, {"path": "a", "lines": 10}, ""),
     ],
 )
 def test_an_argument_that_can_only_mean_one_thing_is_taken(
@@ -191,6 +192,7 @@ def test_asked_for_tests_uses_have_the_titles_and_lines_of_those(
         "from pkg.sums import add\n\ndef helper():\n    add(0, 0)\n\n"
         "@slow\ndef test_add():\n    assert add(1, 2) == add(2, 1)\n"
         "    def inner():\n        add(3, 3)\n"
+        "class Sums:\n    zero = add(0, 0)\n"
     )
     (workspace / "sums.test.ts").write_text(
         "describe('sums', () => {\n  it('adds', () => {\n    add(1, 2)\n  })\n})\n"
@@ -200,8 +202,8 @@ def test_asked_for_tests_uses_have_the_titles_and_lines_of_those(
     )
     found = ask(open_folders(workspace), "find_references", {"name": "add", "relation": "tests"})
     assert found.splitlines() == [
-        "6 by name in 3 files",
-        "tests/test_sums.py: 3 helper (4); 7 test_add (8, 10)",
+        "7 by name in 3 files",
+        "tests/test_sums.py: 3 helper (4); 7 test_add (8, 10); elsewhere (12)",
         "possible, 2 in other languages or minified:",
         "lib.rs: 3 adds (4)",
         "sums.test.ts: 2 adds (3)",

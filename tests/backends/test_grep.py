@@ -314,6 +314,11 @@ def test_no_pattern_across_lines_can_hang_it(monkeypatch: pytest.MonkeyPatch) ->
         grep(files, r"(?s)a\n.*z|a\n")
 
 
+def test_a_pattern_that_is_looked_for_in_cubic_time_is_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="is longer than 2,000 characters"):
+        grep(MemoryFileBackend({"a.txt": "a\n"}), "x" * 2_001)
+
+
 def test_a_pattern_that_only_matches_as_plain_text_is_taken_so() -> None:
     files = MemoryFileBackend({"a.go": "func (r *Repository) ReadBlob()\n", "b.go": "x[0] é*\n"})
     page = grep(files, "func (r *Repository) ReadBlob", budget=2_500)

@@ -228,6 +228,17 @@ def test_the_name_of_a_class_as_a_question_is_answered_with_the_class() -> None:
     ]
 
 
+def test_methods_of_several_classes_are_told_apart_where_their_name_is_asked_for() -> None:
+    source = "".join(f"class {c}:\n    def run(self): ...\n    def stop(self): ...\n" for c in "AB")
+    assert text_at(OUTLINE_BUDGET, source, "run").split("\n")[1:] == [
+        "1-3 class A",
+        "  2 def run(self)",
+        "4-6 class B",
+        "  5 def run(self)",
+        "(2 more in file)",
+    ]
+
+
 def test_a_question_is_answered_with_what_matches_it() -> None:
     text = text_at(OUTLINE_BUDGET, query="the sum of prices is wrong at a rate")
     assert text.split("\n")[1:] == [

@@ -315,10 +315,7 @@ class FoldlineProtocol(LanguageServerProtocol):
         return self._converter.unstructure(result)
 
     def _send_data(self, data: Any) -> None:
-        """Send a message; an answer that isn't JSON becomes an error, so that the client gets one.
-
-        A notification that isn't JSON is dropped.
-        """
+        """Send a message; an answer that isn't JSON becomes an error, a notification is lost."""
         message = data
         if type(data) is json_rpc.JsonRPCResponseMessage:
             # Its result is plain already, and may be large: the event loop doesn't copy it.

@@ -9,23 +9,21 @@ import re
 import time
 from typing import Any
 
+from foldline.backends.errors import InvalidArgumentError
 from foldline.backends.formatting.visible import is_text
 
 # The time limit of all searches with one pattern together.
 GREP_SECONDS = 20.0
 # A search that takes less isn't counted: thousands of names are matched with a harmless pattern.
 _UNCOUNTED_SECONDS = 0.001
-_MOST_CHARACTERS = 10_000
+# Of what repeats itself, regex makes tables in cubic time, and looks at no clock: 300 s for 10,000.
+_MOST_CHARACTERS = 2_000
 # What means a line's end, or lets a match go on behind it.
 _ACROSS = re.compile(r"\n|(?<!\\)(?:\\\\)*(?:\\n|\(\?[a-zA-Z]*s|\[\\s\\S\]|\[\\S\\s\])")
 # A class of all but some characters; what isn't one is a group.
 _NEGATED = re.compile(r"(\\.|\[(?!\^)\]?(?:\\.|[^\]\\])*\])|\[\^\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 # Look-around and atomic groups: what is behind a line's end may decide on a match in the line.
 _LOOKS_BEYOND = re.compile(r"\(\?|[+*?}]\+|\\[AGZ]")
-
-
-class PatternError(ValueError):
-    """A pattern that does not compile; the message says why."""
 
 
 class PatternTimeoutError(Exception):
@@ -68,14 +66,16 @@ class LinePattern:
     """A pattern to be searched for within the lines of a text, or across them if it says so.
 
     Raises:
-        PatternError: It does not compile.
+        InvalidArgumentError: It does not compile.
     """
 
     def __init__(self, pattern: str, *, ignore_case: bool) -> None:
         if not is_text(pattern):
-            raise PatternError("it has bytes or halves of characters that are no text")
+            raise InvalidArgumentError(
+                "pattern", "it has bytes or halves of characters that are no text"
+            )
         if len(pattern) > _MOST_CHARACTERS:
-            raise PatternError(f"is longer than {_MOST_CHARACTERS} characters")
+            raise InvalidArgumentError("pattern", f"is longer than {_MOST_CHARACTERS:,} characters")
         # Its wheel carries no types.
         import regex  # type: ignore[import-untyped]
 
@@ -85,7 +85,7 @@ class LinePattern:
         try:
             self._compiled = regex.compile(pattern, flags, cache_pattern=False)
         except (regex.error, RecursionError, OverflowError, ValueError) as error:
-            raise PatternError(str(error)) from None
+            raise InvalidArgumentError("pattern", str(error)) from None
         self._across = spans_lines(pattern)
         self._looks_beyond = _LOOKS_BEYOND.search(pattern) is not None
         self._clock = _Clock(GREP_SECONDS)

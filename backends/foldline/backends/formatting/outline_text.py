@@ -146,7 +146,7 @@ def fit_members(symbol: SymbolInfo, budget: int, matches: Sequence[str] = ()) ->
 
 
 def class_parts(outline: FileOutline) -> list[SymbolInfo]:
-    """The class that the query is the name of, in all its parts; nothing where it is none."""
+    """The class that the query names, in all its parts, or some methods, each below its class."""
     asked = outline.query.strip()
     parts = [
         located
@@ -155,9 +155,14 @@ def class_parts(outline: FileOutline) -> list[SymbolInfo]:
         or located.symbol.name.startswith(f"{asked}.")
     ]
     part_ids = {id(located.symbol) for located in parts}
-    outer = [one.symbol for one in parts if not part_ids.intersection(map(id, one.enclosing))]
-    is_class = any(symbol.children or symbol.kind in _TYPES for symbol in outer)
-    return outer if len(outer) > 1 or is_class else []
+    outer = [one for one in parts if not part_ids.intersection(map(id, one.enclosing))]
+    if len(outer) < 2 and not any(of.symbol.children or of.symbol.kind in _TYPES for of in outer):
+        return []
+    shown: list[SymbolInfo] = []
+    for above, group in groupby(outer, lambda of: of.enclosing[-1:] * (of.symbol.kind in BODIES)):
+        inside = tuple(one.symbol for one in group)
+        shown += [replace(one, children=inside) for one in above] or inside
+    return shown
 
 
 def short_symbol(symbol: SymbolInfo, longest: int = _LONGEST_SIGNATURE) -> SymbolInfo:

@@ -261,10 +261,8 @@ def _numbers(lines: Sequence[int]) -> str:
 
 
 def _files(found: References) -> Iterator[list[Reference]]:
-    """Yield the uses of one file and tier after the other; each says what it's in where that tells.
-
-    The question tells what defines `Class.method`, and a type is read as an annotation.
-    """
+    """Yield the uses by file and tier; each says what it's in where that tells."""
+    # The question tells what defines `Class.method`, and a type is read as an annotation.
     _, dot, word = found.name.rpartition(".")
     kinds = (use.kind == ReferenceKind.DEFINITION and _TYPE.search(use.context) for use in found)
     is_type = any(kinds)
@@ -286,7 +284,7 @@ def _titled(uses: Iterable[Reference]) -> Iterator[str]:
     for (begins, title), group in groupby(uses, key=lambda use: (use.begins, use.enclosing)):
         lines = ", ".join(dict.fromkeys(f"{use.line}" for use in group))
         inside = f" ({lines})" if lines != f"{begins}" else ""
-        yield f"{begins} {visible(shorten(title, _LONGEST_NAME))}{inside}"
+        yield f"{f'{begins} ' * (begins > 0)}{visible(shorten(title, _LONGEST_NAME))}{inside}"
 
 
 def _folded(uses: Iterable[Reference], *, named: bool) -> Iterator[str]:

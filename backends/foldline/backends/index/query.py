@@ -83,10 +83,7 @@ class IndexQuery:
         return Candidates(tuple(sorted(paths)), coverage, tuple(notes))
 
     def _refused(self) -> list[str]:
-        """The code that the system refuses to read, without open buffers and what is gone.
-
-        Then the folders that it refuses to list in full.
-        """
+        """Code that can't be read, without open buffers and what is gone; then such folders."""
         refused = {path for path in self._builder.reader.refused.copy() if kind_of(path) == CODE}
         refused.difference_update(self._overlays() if refused else ())
         last_paths = self._files.versions.last_paths() if refused else ()

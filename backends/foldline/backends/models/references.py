@@ -20,8 +20,7 @@ class Reference:
 
     `alias` is the name under which an import, or the alias of a type, binds it here.
 
-    Of tests that were asked for, and of definitions by a pattern, `enclosing` is the title, and
-    `begins` the line of the first one.
+    Of tests, and of definitions by a pattern, `enclosing` is the title, and `begins` its line.
     """
 
     path: str

@@ -15,7 +15,6 @@ from foldline.backends import errors
 from foldline.backends.base.bounded_regex import (
     GREP_SECONDS,
     LinePattern,
-    PatternError,
     PatternTimeoutError,
     spans_lines,
 )
@@ -97,7 +96,7 @@ async def grep_files(
     walked = await Scope(files, glob, no_ignore=no_ignore).walked(walks, since)
 
     async def results_of(text: str, literal: str = "") -> GrepResults:
-        compiled = _compile(text, ignore_case=ignore_case)
+        compiled = LinePattern(text, ignore_case=ignore_case)
         without: Collection[str] = ()
         if index is not None and not ignore_case:
             without = await coroutine_of(index.files_without)(required_parts(text), since=since)
@@ -353,13 +352,6 @@ def _reason(files: FileBackend, walked: Walked, search: _Search, pages: _Pages) 
             more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
             reasons.append(f"{why} and not searched: {paths[0]}{more}")
     return "; ".join(reasons)
-
-
-def _compile(pattern: str, *, ignore_case: bool) -> LinePattern:
-    try:
-        return LinePattern(pattern, ignore_case=ignore_case)
-    except PatternError as error:
-        raise errors.InvalidArgumentError("pattern", str(error)) from None
 
 
 def _matching_lines(pattern: LinePattern, data: bytes, *, across: bool) -> Iterator[_Place]:

@@ -264,11 +264,7 @@ def _check_delimiters(module: Module) -> None:
 
 
 def _style(candidate: Candidate, calls: Calls | None) -> Style:
-    """Return the style of a text, as calls or its own look say.
-
-    Raises:
-        AdoptError: It looks as if it had placeholders, and no call says so.
-    """
+    """Return the style of a text, as calls or its look say; `AdoptError` if placeholders alone."""
     module, node, seems = candidate.module, candidate.node, candidate.style
     if seems is Style.MESSAGES:
         if candidate.is_code:

@@ -66,12 +66,7 @@ def all_clients() -> tuple[Client, ...]:
 
 
 def _read_into(clients: dict[str, Client], file: Path) -> None:
-    """Add a file's clients.
-
-    Raises:
-        PathError: The file can't be read.
-        ArgumentsError: Something in it is wrong.
-    """
+    """Add a file's clients; `PathError` if it can't be read, `ArgumentsError` if it's wrong."""
     tables, problems = reading.read(read_toml(file), dict[str, Client])
     tables = tables or {}
     problems |= {name: "is another client" for name in tables if name in clients}

@@ -147,12 +147,7 @@ class PromptTools:
         return success(answer.text)
 
     def _instruction_file(self, folders: Folders, path: str, opened: tuple[str, ...]) -> PromptRef:
-        """Return the instruction file at a path that a model wrote.
-
-        Raises:
-            PathError: There is no such file in the folders.
-            NoPrompt: It's another Markdown file.
-        """
+        """Return an instruction file by its path; `PathError` for none, `NoPrompt` for others."""
         location = folders.locate(path)
         with location.folder.errors():
             backend = location.folder.access.file_backend

@@ -84,7 +84,9 @@ class Arguments(ListPage):
 async def run(access: SmartFileAccess, arguments: Arguments) -> References | AtSymbol[Any]:
     same = {name: getattr(arguments, name) for name in ("name", "budget", "cursor", "seconds")}
     if other := _OTHERS.get(arguments.relation):
-        if arguments.relation == Relation.DEFINITION and _is_pattern(arguments.name):
+        # `operator*` is a name of C++.
+        is_pattern = "*" in arguments.name and "operator" not in arguments.name
+        if arguments.relation == Relation.DEFINITION and is_pattern:
             return await _matching(access, arguments)
         answer = await other.run(access, PositionArguments(**same))
         return answer if arguments.scope is None else _within(access, answer, arguments.scope)
@@ -98,11 +100,6 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> References | AtS
     if arguments.cursor is not None or arguments.scope is not None:
         return references
     return await _with_mentions(access, references, since)
-
-
-def _is_pattern(name: str) -> bool:
-    """Whether a name is a glob, such as `*Handler`; `operator*` is a name of C++."""
-    return "*" in name and "operator" not in name
 
 
 async def _matching(access: SmartFileAccess, arguments: Arguments) -> References:
@@ -145,7 +142,7 @@ def _within(access: SmartFileAccess, at: AtSymbol[Any], scope: str) -> AtSymbol[
 
 
 async def _in_tests(access: SmartFileAccess, found: References) -> References:
-    """The uses in tests, each with its test's title, and those in helpers of files of tests."""
+    """The uses in tests, each with its test's title, and others in files of tests but imports."""
     from foldline.backends.outlines.symbols import BODIES, flatten, is_test
 
     every = [use for use in found if use.tier != "another"]
@@ -161,9 +158,11 @@ async def _in_tests(access: SmartFileAccess, found: References) -> References:
             one = max(around, key=is_test, default=None)
             if one and (use.test or is_test(one)):
                 uses.append(replace(use, enclosing=one.name, begins=one.name_line or one.line))
+            elif use.test and use.kind not in {"definition", "import", "export"}:
+                uses.append(replace(use, enclosing="elsewhere", begins=-1))
     sure, others = sum(use.tier == "confirmed" for use in uses), len(every) - len(uses)
     possible = len(uses) - sure if found.confirmed or found.possible else 0
-    reason = sentences(found.reason, f"{others} more in no test")
+    reason = sentences(found.reason, f"{others} more in no test" if others else "")
     found = replace(found, references=tuple(uses), reason=reason, text=(), counted="")
     files = len({use.path for use in uses})
     return replace(found, total=len(uses), files=files, confirmed=sure, possible=possible)

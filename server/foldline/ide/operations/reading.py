@@ -71,7 +71,8 @@ def taken(arguments: type[Any], values: Mapping[str, object]) -> tuple[dict[str,
     given, notes = dict(values), list[str]()
     known = {argument.name: argument for argument in parameters_of(arguments)}
     for name in [name for name in values if name not in known]:
-        if (meant := _ALIASES.get(name)) in known and meant not in values:
+        clear = name != "lines" or _RANGE.fullmatch(str(values[name]))  # 10 may be how many.
+        if clear and (meant := _ALIASES.get(name)) in known and meant not in values:
             given[meant] = given.pop(name)
             notes.append(f"{name} taken as {meant}")
     if given.get("relation") in {"callers", "callees"}:
