@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple, TypedDict
 
 import pytest
 from markdown_it import MarkdownIt
@@ -237,6 +237,18 @@ class Inner:
     note: Untrusted[str]
 
 
+class Row(TypedDict):
+    note: Untrusted[str]
+
+
+class Pair(NamedTuple):
+    note: Untrusted[str]
+
+
+class Plain:
+    note: Untrusted[str]
+
+
 REFUSED: dict[str, object] = {
     "alone": Untrusted[str],
     "cut": Annotated[Untrusted[str], limit(tokens=9)],
@@ -262,6 +274,10 @@ REFUSED: dict[str, object] = {
         tuple[Annotated[Untrusted[str], fenced()], ...], bullets, xml("q")
     ],
     "a dataclass with one": Inner,
+    "a typed dictionary with one": Annotated[Row, bullets],
+    "typed dictionaries with one": Annotated[tuple[Row, ...], joined("\n")],
+    "a named tuple with one": Annotated[Pair, bullets],
+    "a class with one": Plain,
     "quoted": "Untrusted[str]",
     "quoted twice": "'Untrusted[str]'",
     "quoted inside": list["Untrusted[str]"],

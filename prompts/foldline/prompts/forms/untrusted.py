@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import typing
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import get_args, get_origin
 
 from foldline.prompts.forms.annotations import declared_hint
@@ -43,17 +45,20 @@ def is_marked(hint: object) -> bool:
 
 def is_untrusted(hint: object, seen: tuple[object, ...] = ()) -> bool:
     """Return True if a type, or anything in it, is `Untrusted`."""
-    for part in _parts(hint):
-        kind = dataclass_of(part)
-        if part is UNTRUSTED or (kind and kind not in seen and untrusted_fields(kind, seen)):
-            return True
-    return False
+    return any(
+        part is UNTRUSTED or untrusted_fields(get_origin(part) or part, seen)
+        for part in _parts(hint)
+    )
 
 
-def untrusted_fields(kind: type | None, seen: tuple[object, ...] = ()) -> list[str]:
-    """Return the fields of a dataclass whose types are or hold `Untrusted` ones."""
-    hints = [] if kind is None else [(n, declared_hint(kind, n)) for n in field_names(kind)]
-    return [name for name, hint in hints if is_untrusted(hint, (*seen, kind))]
+def untrusted_fields(kind: object, seen: tuple[object, ...] = ()) -> list[str]:
+    """Return the fields of a class whose types are or hold `Untrusted` ones."""
+    if not isinstance(kind, type) or kind in seen:
+        return []
+    hints = {name: declared_hint(kind, name) for name in field_names(dataclass_of(kind))}
+    with suppress(NameError):  # Python 3.14 evaluates them here.
+        hints = hints or inspect.get_annotations(kind)
+    return [name for name, hint in hints.items() if is_untrusted(hint, (*seen, kind))]
 
 
 def attachment_in(hint: object) -> type | None:
