@@ -1,5 +1,6 @@
 """The event of a request has the body that left, and a hook decides what of it is kept."""
 
+import json
 import re
 import string
 from typing import Any
@@ -174,6 +175,16 @@ def test_planted_secrets_go_and_what_is_around_them_stays(
 )
 def test_what_is_no_secret_stays(text: str) -> None:
     assert Redaction()(text) == text
+
+
+@pytest.mark.parametrize("times", [1, 2], ids=["JSON", "JSON in JSON"])
+@pytest.mark.parametrize("value", ["ab\"cd' ef", "it's \\ mine", "end\\", '"', '\\"'])
+def test_a_quoted_value_goes_whole_with_the_quotes_in_it(value: str, times: int) -> None:
+    text = json.dumps({"password": value, "note": 'it "stays"'})
+    for _ in range(times - 1):
+        text = json.dumps({"arguments": text})
+    around = r'\{(?:"arguments": "\{)?\\?"\[key\]\\?", \\?"note.*stays.*'
+    assert re.fullmatch(around, Redaction()(text))
 
 
 def test_patterns_of_ones_own_replace_the_ready_ones() -> None:
