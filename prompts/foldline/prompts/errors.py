@@ -170,7 +170,7 @@ class PromptEvaluationError(PromptError, RuntimeError):
         status: The HTTP status, if there was one.
         request_id: The request's id, for the provider's support.
         retry_after: Seconds after which the provider asks to try again.
-        text: The model's text so far.
+        text: The model's message, if it ended; a stream yields what came of others.
     """
 
     usual_kind: ClassVar[EvaluationFailure] = EvaluationFailure.UNKNOWN
