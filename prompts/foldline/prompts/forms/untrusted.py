@@ -45,10 +45,7 @@ def is_marked(hint: object) -> bool:
 
 def is_untrusted(hint: object, seen: tuple[object, ...] = ()) -> bool:
     """Return True if a type, or anything in it, is `Untrusted`."""
-    return any(
-        part is UNTRUSTED or untrusted_fields(get_origin(part) or part, seen)
-        for part in _parts(hint)
-    )
+    return any(p is UNTRUSTED or untrusted_fields(get_origin(p) or p, seen) for p in _parts(hint))
 
 
 def untrusted_fields(kind: object, seen: tuple[object, ...] = ()) -> list[str]:
@@ -71,10 +68,8 @@ def _parts(hint: object) -> Iterator[object]:
     """Yield what a type is made of: its members, their arguments and the metadata."""
     yield hint
     alias = get_origin(hint) or hint
-    inner: tuple[object, ...] = get_args(hint)
-    if isinstance(hint, typing.NewType):
-        inner = (hint.__supertype__,)
-    elif type(alias).__name__ == "TypeAliasType":
+    inner = (hint.__supertype__,) if isinstance(hint, typing.NewType) else get_args(hint)
+    if type(alias).__name__ == "TypeAliasType":
         inner = (*inner, alias.__value__)  # type: ignore[union-attr]  # New in Python 3.12.
     elif isinstance(hint, (str, typing.ForwardRef)) and "Untrusted[" in str(hint):
         yield UNTRUSTED  # Quoted inside of a type, where nothing resolves it.
