@@ -17,7 +17,6 @@ from foldline.backends.errors import BackendError
 from foldline.backends.fallback import DEFAULT_SECONDS
 from foldline.backends.formatting.budget import REFERENCES_BUDGET
 from foldline.backends.formatting.text import files_text, sentences
-from foldline.backends.models import Reference, References
 from foldline.ide.operations import code_call_hierarchy, code_definition, code_implementations
 from foldline.ide.operations.arguments import Budget, ListPage, PositionArguments, Seconds
 from foldline.ide.operations.operation import Doc, Operation, Role, cost_of, run_query
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from foldline.backends import SmartFileAccess
     from foldline.backends.formatting.parts import Code, Line
-    from foldline.backends.models import SymbolInfo
+    from foldline.backends.models import Reference, References, SymbolInfo
 
 _MARKDOWN = (".md", ".mdc", ".markdown")
 _LIBRARY = "foldline"
@@ -104,6 +103,7 @@ async def run(access: SmartFileAccess, arguments: Arguments) -> References | AtS
 
 async def _matching(access: SmartFileAccess, arguments: Arguments) -> References:
     """The definitions whose names match a glob, in the files that hold such a word."""
+    from foldline.backends.models import Reference, References
     from foldline.backends.outlines.symbols import flatten
 
     pattern, found = arguments.name, list[Reference]()
