@@ -220,6 +220,7 @@ def test_whatever_is_wrong_with_a_call_is_told() -> None:
     assert toolset.instructions == ""
     assert "There is no tool 'nothing'" in toolset.call("nothing")
     assert "not JSON" in toolset.call("read_section", "{")
+    assert "section_key" in toolset.call("read_section", None)
     assert "did you mean 'rules'" in toolset.call("read_section", {"section_key": "rule"})
     assert "All of rules." in toolset.call("read_section", '{"section_key": "rules"}')
 

@@ -81,14 +81,14 @@ class PromptToolset(Generic[OutputT]):
         """The prompt with all that was opened so far."""
         return self._run.rendered
 
-    def call(self, name: str, arguments: str | Mapping[str, object] = "{}") -> str:
+    def call(self, name: str, arguments: str | Mapping[str, object] | None = None) -> str:
         """Run a call of the model, and return the text of its result.
 
         Whatever is wrong with a call is told in the text. Calls run one after the other.
 
         Args:
             name: The tool's name.
-            arguments: JSON text, or what it was parsed to.
+            arguments: JSON text, or what it was parsed to; None for none.
 
         Raises:
             EvaluationTimeoutError: The deadline of the options passed.
@@ -96,7 +96,7 @@ class PromptToolset(Generic[OutputT]):
         """
         with self._lock:
             try:
-                (outcome,) = self._run.call([ToolCall(uuid.uuid4().hex, name, arguments)])
+                (outcome,) = self._run.call([ToolCall(uuid.uuid4().hex, name, arguments or "{}")])
             except ExpansionLimitError as error:
                 return str(error)
             except VisibilityExpansionRequired as request:

@@ -165,7 +165,7 @@ class Refusals:
         if self.sentences:
             raise errors.ToolValidationError(
                 f"Cannot open: {'; '.join(self.sentences)}. "
-                f"Summarized sections: {', '.join(summarized)}.",
+                f"Summarized sections: {', '.join(summarized) or 'none'}.",
                 near=self._near,
             )
 
