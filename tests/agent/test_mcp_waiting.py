@@ -42,7 +42,7 @@ async def test_calls_that_wait_for_a_frozen_server_delay_no_other(tmp_path: Path
             assert expected in (await answer)[0]
         server.resume()
         for text, is_error in await asyncio.gather(*waiting):
-            assert (text.startswith("4 confirmed references"), is_error) == (True, False)
+            assert (text.startswith("4 confirmed in "), is_error) == (True, False)
 
 
 @asynccontextmanager

@@ -132,7 +132,7 @@ def test_a_server_that_keeps_dying_is_left_alone_and_this_is_said_once(
     assert {answer.coverage for answer in answers[1:]} == {"partial: faulty: still down"}
     # A reader is told once.
     assert "I die of references" in format_references(answers[0])
-    assert format_references(answers[-1]).endswith("\n(by name alone)")
+    assert format_references(answers[-1]).startswith("3 by name in 2 files\n")
     assert len(faulty.notes("pids")) == 4
     assert [record.message.partition(" failed")[0] for record in caplog.records] == ["faulty"]
     [status] = faulty.access.server_status()

@@ -75,7 +75,7 @@ def taken(arguments: type[Any], values: Mapping[str, object]) -> tuple[dict[str,
         if clear and (meant := _ALIASES.get(name)) in known and meant not in values:
             given[meant] = given.pop(name)
             notes.append(f"{name} taken as {meant}")
-    if given.get("relation") in {"callers", "callees"}:
+    if given.get("relation") in ("callers", "callees"):
         given["relation"] = "calls"
     if "end" in known:
         if given.get("start") is None and (place := _PLACE.fullmatch(str(given.get("path")))):
