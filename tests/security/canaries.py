@@ -19,7 +19,7 @@ SCRIPT = ("typescript-language-server", "vtsls", "tsgo")
 SHELL = '#!/bin/sh\necho "$0 $*" >> MARK\nexit 1\n'
 MODULE = "open('MARK', 'a').write(__file__)\n"
 NODE = "require('fs').appendFileSync('MARK', __filename);\n"
-ANSWERED = "2 confirmed references"
+ANSWERED = "2 confirmed in "
 BY_JEDI = "jedi answered"
 WAITS = "needs trust"
 
