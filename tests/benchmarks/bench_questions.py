@@ -432,10 +432,7 @@ def measurements(pairs: list[Pair]) -> list[Measurement]:
             # Of a kind, the bytes alone: a page is read to its end.
             rows += _compared(name, some)[: 2 if attribute == "repo" else 1]
     worst = sorted(pairs, key=lambda pair: -pair.lost)[:10]
-    rows += [
-        _bytes(f"of the ten worst, {one.question.repo}: {one.question.question}", [one])
-        for one in worst
-    ]
+    rows += [_bytes(f"worst, {one.question.repo}: {one.question.question}", [one]) for one in worst]
     return rows
 
 

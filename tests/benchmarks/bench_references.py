@@ -273,7 +273,7 @@ def cold_starts(
         name = symbol.rpartition(".")[2]
         measured += [
             Measurement(
-                work=f"first references of `{name}`, from a process's start, {kind}",
+                work=f"first references of `{name}`, {kind}",
                 values=tuple(values),
                 statistic="median",
                 anchor="ty alone",
@@ -317,8 +317,7 @@ def new_symbols(
     server.close()
     access.close()
     return Measurement(
-        work="references of a symbol that was never asked before"
-        + (", all of them" if budget is None else ""),
+        work="references of a new symbol" + (", all of them" if budget is None else ""),
         values=tuple(values),
         statistic="median",
         anchor="ty alone",

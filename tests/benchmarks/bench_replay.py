@@ -424,10 +424,6 @@ def main() -> None:
 
 def measurements(outcomes: list[Outcome], whole: Outcome) -> list[Measurement]:
     """The bytes of each session against the recording, in percent."""
-    reads = tuple(100 * one.ours / one.reads for one in outcomes if one.reads)
-    sessions = tuple(
-        100 * (one.session - one.reads + one.ours) / one.session for one in outcomes if one.session
-    )
     first = _percent(whole.first, whole.edited)
     recorded = _percent(whole.recorded_first, whole.edited)
     session = whole.session - whole.reads + whole.ours
@@ -444,22 +440,10 @@ def measurements(outcomes: list[Outcome], whole: Outcome) -> list[Measurement]:
             anchor=LEAST,
             anchor_values=(100 * (whole.reads - whole.whole) / whole.reads,),
         ),
-        replace(percent, work="reads, of each session", values=reads),
         replace(
             percent,
             work=f"whole sessions, in all {whole.session:,} bytes -> {session:,}",
             values=(100 * session / whole.session,),
-        ),
-        replace(percent, work="whole sessions, each", values=sessions),
-        replace(
-            percent,
-            work=f"what we ask, in all {whole.asked:,} bytes, against whole sessions",
-            values=(100 * whole.asked / whole.session,),
-        ),
-        replace(
-            percent,
-            work=f"schemas and instructions, {count} times {fixed:,} bytes, against whole sessions",
-            values=(100 * count * fixed / whole.session,),
         ),
         replace(
             percent,
@@ -473,11 +457,6 @@ def measurements(outcomes: list[Outcome], whole: Outcome) -> list[Measurement]:
             percent,
             work=f"sessions that cost more so: {lost} of {count}",
             values=(100 * lost / count,),
-        ),
-        replace(
-            percent,
-            work=f"calls besides the {whole.calls} that were recorded: {whole.extra}",
-            values=(100 * whole.extra / whole.calls,),
         ),
         replace(
             percent,

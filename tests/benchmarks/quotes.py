@@ -84,6 +84,7 @@ class Quotes:
                 path, in_code, hidden = found[1], False, False
                 left = list(range(int(found[2]), int(found[3]) + 1))
             elif not path or (not in_code and row.startswith("(") and row.endswith(")")):
+                left = [] if row.startswith("(outline:") else left
                 if said := re.match(r"\(lines ([\d, -]+) of", row):
                     pairs = [(int(one), int(last or one)) for one, last in _RANGE.findall(said[1])]
                     left = [line for one, last in pairs for line in range(one, last + 1)]

@@ -97,7 +97,7 @@ LIMITS = (
         "Foldline's modules, and without an index the list of files, come before that start.",
     ),
     (
-        r"a symbol that was never asked",
+        r"of a new symbol",
         "The times of all files are compared first. To tell methods apart, or to show all uses, "
         "each file with the name is parsed.",
     ),
@@ -137,15 +137,11 @@ HEAD = """\
 
 `uv run poe bench` in a checkout measures all of this. Each table is from one run on one machine,
 anchors included: compare ratios. A goal is for the bold figure. *Load* is how many processes wanted
-a processor in the minute before. A figure that is the same in each run stands alone.
+a processor in the minute before.
 
-Other measurements stand beside what measures them: what the
-[default budgets](../tests/benchmarks/BUDGETS.md) cost and lose, the
-[signals of the search](../tests/benchmarks/RANKING.md), what
-[adopting](../tests/benchmarks/ADOPTING.md) was tried on,
-[instruction files](../tests/benchmarks/INSTRUCTIONS.md), what a
-[team](../tests/benchmarks/TEAM.md) shares, and where the [data](../tests/benchmarks/DATA.md) comes
-from.
+Beside these: [budgets](../tests/benchmarks/BUDGETS.md), [search](../tests/benchmarks/RANKING.md),
+[adopting](../tests/benchmarks/ADOPTING.md), [instructions](../tests/benchmarks/INSTRUCTIONS.md),
+[teams](../tests/benchmarks/TEAM.md) and the [data](../tests/benchmarks/DATA.md).
 
 ```{toctree}
 :hidden:
