@@ -216,6 +216,7 @@ def test_definitions_are_found_by_a_pattern(
 ) -> None:
     (workspace / "errors.py").write_text(
         "class ReadError(Exception):\n    pass\n\n\nclass WriteError(ReadError):\n    pass\n"
+        "\n\ndef helper():\n    pass\n"
     )
     (workspace / "shapes.ts").write_text("export class ShapeError {}\nnew ReadErrors()\n")
     folders = open_folders(workspace)
