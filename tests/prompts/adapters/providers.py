@@ -66,7 +66,11 @@ class Provider:
             self.over.wait(30)
             handler.close_connection = True
             return
-        _send(handler, reply, self._dripping(handler) if reply.drip else None)
+        try:
+            _send(handler, reply, self._dripping(handler) if reply.drip else None)
+        except OSError:
+            # Before all that was to come, too.
+            self.readers_gone.set()
 
     def _dripping(self, handler: BaseHTTPRequestHandler) -> Callable[[], None]:
         def drip() -> None:
