@@ -121,7 +121,7 @@ class ASTFileAnalysisBackend:
         paths, coverage, notes = await self._candidates(name, within, since)
         if not paths:
             within.check()
-        # In one file there is no order to find.
+        # A single file needs no order.
         defining = set(self.files_defining(name, paths, since) if len(paths) > 1 else ())
         ordered = sorted(paths, key=lambda path: (is_test_path(path), path not in defining, path))
         labelled = None if labelled is None else labelled | defining

@@ -14,8 +14,6 @@ from foldline.prompts.runtime.bounded import EVALUATION_THREAD_NAME, THREAD_NAME
 from .providers import Provider, Reply
 from .wires import Line, OpenAIWire, Said
 
-pytest.importorskip("fastapi")
-
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "services.md"
 ANSWER = Said(json.dumps({"title": "Move", "steps": ["Freeze it", "Try it"]}))
 OPENING = Said("", (("open_sections", {"section_keys": ["guide"], "reason": "How?"}),))

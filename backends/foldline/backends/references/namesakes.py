@@ -163,7 +163,7 @@ def _fit(one: Reference, word: str, names: Iterable[str]) -> int:
 
 
 def _is_variable(use: Reference) -> bool:
-    """Whether a name is that of a variable, as PHP writes them: no method or class is `$name`."""
+    """Return True for a variable of PHP: `$name` is never a method or a class."""
     before = use.context[: column_in(use.context, use.column - 1)]
     return use.path.endswith(".php") and before.endswith("$") and not before.endswith("::$")
 

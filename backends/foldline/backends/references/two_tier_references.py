@@ -144,7 +144,7 @@ class ReferencesQuery:
             labelled |= paths
 
     def _is_of_a_module(self) -> bool:
-        """Return whether it names no method of Python's: all namesakes of those are told apart."""
+        """Return False for a method in Python, whose namesakes all have to be told apart."""
         word = key_of(self.name.rpartition(".")[2])
         indexed = self.analysis.files_defining(word)
         paths = [one.path for one in self._positions] or [*filterfalse(is_test_path, indexed)]

@@ -356,7 +356,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             limits=import_module("httpx2").Limits(max_keepalive_connections=KEPT_CONNECTIONS),
         )
         for transport in (http_client._transport, *http_client._mounts.values()):  # noqa: SLF001
-            # There is no public way to the connections.
+            # httpx2 has no public access to its connections.
             pool: Any = getattr(transport, "_pool", None)
             network: Any = getattr(pool, "_network_backend", None)
             if network is not None:

@@ -51,7 +51,7 @@ class ToolCallStarted:
 
 
 StreamEvent: TypeAlias = TextDelta | PartialOutput[OutputT] | ToolCallStarted | Event
-"""What a stream yields, in the order of time; a `PartialOutput` follows the text that it's from."""
+"""An item of a stream, in order of time; a `PartialOutput` follows the text it was parsed from."""
 
 
 class Slots:

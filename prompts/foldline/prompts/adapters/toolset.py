@@ -1,4 +1,4 @@
-"""A prompt inside somebody else's loop: a framework sends it, and hands back the model's calls."""
+"""A prompt in another framework, which sends it and passes on the model's calls."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class PromptToolset(Generic[OutputT]):
     def call(self, name: str, arguments: str | Mapping[str, object] | None = None) -> str:
         """Run a call of the model, and return the text of its result.
 
-        Whatever is wrong with a call is told in the text. Calls run one after the other.
+        A failed call says in its text what is wrong. Calls run one after the other.
 
         Args:
             name: The tool's name.

@@ -135,7 +135,7 @@ class FieldForm:
     def is_exposed(self) -> bool:
         """True if an untrusted value could be taken for the text around it."""
         if any(isinstance(form, FenceForm) for form in self._wraps[:-1]):
-            return self.untrusted  # To Markdown, a fence in a tag is no fence.
+            return self.untrusted  # Markdown doesn't see a fence in a tag.
         return self.bare and not self._wraps
 
     @property

@@ -36,7 +36,7 @@ class RenderPass:
     session: object | None = None
     session_overrides: Mapping[SectionPath, SectionVisibility] = field(default_factory=dict)
     fitted: Mapping[SectionPath, SectionVisibility | None] = field(default_factory=dict)
-    """What `fit` summarizes, unless an override opens it, or leaves out, which is None."""
+    """Sections that `fit` summarizes, or leaves out (None); overrides that open them win."""
     _built: dict[type, object] = field(init=False, default_factory=dict)
 
     def pieces(

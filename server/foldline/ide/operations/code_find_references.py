@@ -131,7 +131,7 @@ async def _matching(access: SmartFileAccess, arguments: Arguments) -> References
 
 
 def _within(access: SmartFileAccess, at: AtSymbol[Any], scope: str) -> AtSymbol[Any]:
-    """What a page has in the scope: callers, or places."""
+    """Return the page with the callers or places that are in the scope."""
     from foldline.backends.search.walks import Scope
 
     part, found = Scope(access.file_backend, scope), at.result
