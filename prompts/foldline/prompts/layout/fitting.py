@@ -1,14 +1,15 @@
 """Fitting a prompt into a budget: sections are summarized first, and only then left out.
 
 The steps have one order, whatever the budget is, and a render makes the first of them until it
-fits. So a smaller budget never shows more. The last step gives the smallest form that the sections
+fits. So a smaller budget never shows more. Each is one to the smallest form that the sections
 allow, so that a prompt fits whenever one of its forms does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from foldline.prompts.cache.tokens import TOKEN, estimated_tokens, twentieths
 from foldline.prompts.dataclasses import FrozenDataclass
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from foldline.prompts.layout.tree import Node
 
 __all__ = ["Fit", "Fitted"]
-
-Changes: TypeAlias = dict[SectionPath, SectionVisibility | None]
-"""Sections that are summarized, or left out, which is None."""
 
 FITTED = "fitted"
 """The `field` of the segment that says so."""
@@ -109,37 +107,30 @@ class _Fitting:
         self._between = self._count(BLANK_LINE.text)
         self._pieces = {piece.node.path: piece for piece in pieces if piece.enabled}
         self._alone = {path: self._size(piece) for path, piece in self._pieces.items()}
-        self._sizes = dict(self._alone)
-        """Each section with all inside, as it is shown now."""
-        self._inside: dict[SectionPath, list[SectionPath]] = {}
-        self._summaries: dict[SectionPath, int] = {}
-        ranks: dict[SectionPath, int] = {}
-        kept = set(self._opened)
+        self._sizes = Counter(self._alone)
+        """Each section with all inside, as it is shown now; `()` is the whole."""
+        ranks: Counter[SectionPath] = Counter()
+        self._kept = set(self._opened)
         for path, piece in reversed(self._pieces.items()):
-            section = piece.node.section
-            children = (node.path for node in piece.node.children)
-            inside = self._inside[path] = [child for child in children if child in self._pieces]
-            self._sizes[path] += sum(self._sizes[below] for below in inside)
-            ranks[path] = max([section.priority.rank, *(ranks[below] for below in inside)])
+            section, around = piece.node.section, path[:-1]
+            ranks[path] = max(ranks[path], section.priority.rank)
+            ranks[around] = max(ranks[around], ranks[path])
+            self._sizes[around] += self._sizes[path]
             if section.fit == "keep":
-                kept |= {path[:end] for end in range(1, len(path) + 1)}
-        self._free = ranks.keys() - kept
-        self._order = sorted(ranks, key=ranks.__getitem__)
-        self._shown = sum(size for path, size in self._sizes.items() if len(path) == 1)
-        self._changes: Changes = {}
+                self._kept |= {path[:end] for end in range(1, len(path) + 1)}
+        self._order = sorted([*reversed(self._pieces)], key=ranks.__getitem__)
+        self._changes: dict[SectionPath, SectionVisibility | None] = {}
 
     def result(self) -> Fitted:
         """Return the first of the steps after which the prompt fits."""
         most, unchanged = self._fit.tokens * self._unit, self._total()
         steps = self._steps()
         while self._total() > most and (step := next(steps, None)):
-            path, size, changes = step
+            path, size, visibility = step
             change = size - self._sizes[path]
-            self._shown += change
-            for end in range(1, len(path) + 1):
-                self._sizes[path[:end]] += change
-            others = {p: form for p, form in self._changes.items() if p[: len(path)] != path}
-            self._changes = others | changes
+            if change < 0 and not self._is_hidden(path):
+                self._sizes.update({path[:end]: change for end in range(len(path) + 1)})
+                self._changes[path] = visibility
         total = self._total()
         if total >= unchanged:
             # The line that says so is longer than what it would be said of.
@@ -152,51 +143,45 @@ class _Fitting:
                 "fit='drop'."
             )
         shown = [path for path in self._pieces if path in self._changes]
+        shown = [path for path in shown if not self._is_hidden(path)]
         return Fitted(
             tokens,
             tuple(path for path in shown if self._changes[path]),
             tuple(path for path in shown if not self._changes[path]),
         )
 
-    def _steps(self) -> Iterator[tuple[SectionPath, int, Changes]]:
+    def _steps(self) -> Iterator[tuple[SectionPath, int, SectionVisibility | None]]:
         """Fold and leave out one section after the other; a section comes after all inside."""
+        summaries = self._summaries()
         for path in self._order:
-            piece = self._pieces[path]
-            is_full = piece.visibility is SectionVisibility.FULL
-            if path in self._free and is_full and piece.node.section.has_summary:
-                size = self._size(self._source.piece(piece.node, SectionVisibility.SUMMARY))
-                self._summaries[path] = size
-                if size < self._sizes[path]:
-                    yield path, size, {path: SectionVisibility.SUMMARY}
+            if path in summaries:
+                yield path, summaries[path], SectionVisibility.SUMMARY
         for path in self._order:
-            hidden = any(path[:end] in self._changes for end in range(1, len(path)))
-            if self._goes(path) and self._sizes[path] and not hidden:
-                yield path, 0, {path: None}
-        # A short section whose summary is longer than what is left without those inside.
-        for path in self._order:
-            size, changes = self._smallest(path)
-            if self._changes.get(path) and size < self._sizes[path]:
-                yield path, size, changes
+            if self._goes(path):
+                yield path, 0, None
 
-    def _smallest(self, path: SectionPath) -> tuple[int, Changes]:
-        """Return the smallest size of a section, and the changes that it takes."""
-        if self._goes(path):
-            return 0, {path: None}
-        size, changes = self._alone[path], Changes()
-        for below in self._inside[path]:
-            smallest, inside = self._smallest(below)
-            size += smallest
-            changes |= inside
-        if self._summaries.get(path, size + 1) <= size:
-            return self._summaries[path], {path: SectionVisibility.SUMMARY}
-        return size, changes
+    def _summaries(self) -> Mapping[SectionPath, int]:
+        """Return the sizes of the summaries, except of sections that can be smaller in full."""
+        summaries: dict[SectionPath, int] = {}
+        least = Counter(self._alone)
+        for path, piece in reversed(self._pieces.items()):
+            is_full = piece.visibility is SectionVisibility.FULL
+            if path not in self._kept and is_full and piece.node.section.has_summary:
+                size = self._size(self._source.piece(piece.node, SectionVisibility.SUMMARY))
+                if size <= least[path]:
+                    summaries[path] = least[path] = size
+            least[path[:-1]] += 0 if self._goes(path) else least[path]
+        return summaries
 
     def _goes(self, path: SectionPath) -> bool:
-        return path in self._free and self._pieces[path].node.section.fit == "drop"
+        return path not in self._kept and self._pieces[path].node.section.fit == "drop"
+
+    def _is_hidden(self, path: SectionPath) -> bool:
+        return any(path[:end] in self._changes for end in range(1, len(path)))
 
     def _total(self) -> int:
-        line = self._line if self._changes else 0
-        return self._shown and self._shown + line - self._between
+        shown, line = self._sizes[()], self._line if self._changes else 0
+        return shown and shown + line - self._between
 
     def _size(self, piece: Piece[Node]) -> int:
         text = "".join([segment.text for segment in piece.segments])
