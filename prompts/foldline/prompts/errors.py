@@ -170,7 +170,7 @@ class PromptEvaluationError(PromptError, RuntimeError):
         status: The HTTP status, if there was one.
         request_id: The request's id, for the provider's support.
         retry_after: Seconds after which the provider asks to try again.
-        text: The model's message, if it ended; a stream yields what came of others.
+        text: The model's text so far; without a stream or `on_text`, that of a finished message.
     """
 
     usual_kind: ClassVar[EvaluationFailure] = EvaluationFailure.UNKNOWN

@@ -300,20 +300,27 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
                 # Callers handle one kind of error, whatever the SDK raises.
                 raise self._failure(error) from error
 
+        pieces: list[str] = []
+
         def receive(piece: object) -> None:
             if callable(piece):
                 piece()
             elif on_text is not None:
-                on_text(str(piece))
+                pieces.append(str(piece))
+                on_text(pieces[-1])
 
-        return bounded(
-            call,
-            what="a request",
-            deadline=deadline,
-            cancellation=bounds["cancellation"],
-            provider=self.provider,
-            receive=receive,
-        )
+        try:
+            return bounded(
+                call,
+                what="a request",
+                deadline=deadline,
+                cancellation=bounds["cancellation"],
+                provider=self.provider,
+                receive=receive,
+            )
+        except errors.PromptEvaluationError as error:
+            error.text = error.text or "".join(pieces)
+            raise
 
     @contextmanager
     def sending(self) -> Iterator[None]:

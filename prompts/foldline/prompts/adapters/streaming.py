@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import queue
+import sys
 import weakref
 from collections.abc import Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext, suppress
+from contextlib import AsyncExitStack, suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeAlias, TypeVar
 
@@ -60,20 +60,18 @@ class Slots:
     def __init__(self, limit: int | None) -> None:
         check_at_least(1, max_concurrency=limit)
         self.limit = limit
-        self._loops: weakref.WeakKeyDictionary[object, asyncio.Semaphore]
-        self._loops = weakref.WeakKeyDictionary()
+        self._loops = weakref.WeakKeyDictionary[object, "asyncio.Semaphore"]()
 
-    def slot(self) -> AbstractAsyncContextManager[None]:
-        """Return a place in the running loop, to be held."""
+    def slot(self) -> asyncio.Semaphore:
+        """Return the slots of the running loop; entering them holds one."""
         import asyncio
 
-        if self.limit is None:
-            return nullcontext()
-        return self._loops.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self.limit))
+        slots = asyncio.Semaphore(self.limit or sys.maxsize)
+        return self._loops.setdefault(asyncio.get_running_loop(), slots)
 
 
 class EvaluationStream(Generic[OutputT]):
-    """An evaluation as an iterator of `StreamEvent`, plain or asynchronous; enter it first.
+    """An evaluation as an asynchronous iterator of `StreamEvent`; enter it first.
 
     >>> async def main(adapter, prompt):
     ...     async with adapter.stream(prompt) as events:
@@ -87,19 +85,15 @@ class EvaluationStream(Generic[OutputT]):
     """
 
     # All is heard in the thread of the evaluation, in order: texts and calls as they come, and the
-    # events, on a bus before the caller's. An asynchronous iterator waits without a thread.
+    # events, on a bus before the caller's.
 
     def __init__(
         self, evaluate: Callable[..., Any], slots: Slots, keywords: dict[str, Any], *, silent: bool
     ) -> None:
-        self._evaluate = evaluate
-        self._slots = slots
+        self._evaluate, self._slots = evaluate, slots
         self._keywords = keywords if silent else self._heard(keywords)
         self._exit = AsyncExitStack()
-        self._items: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
-        self._came: asyncio.Event | None = None
-        self._wake: Callable[[], object] = lambda: None
-        self._stop: CancelScope | None = None
+        self._items: asyncio.Queue[tuple[str, Any]] | None = None
         self._response: PromptResponse[OutputT] | None = None
         self._over = False
         self._rendered: Any = None
@@ -116,45 +110,25 @@ class EvaluationStream(Generic[OutputT]):
             raise PromptConfigurationError("No response yet: iterate over the stream to its end.")
         return self._response
 
-    def __enter__(self) -> Self:
-        if self._stop is not None:
-            raise PromptConfigurationError("A stream runs once; call `stream` again.")
-        self._stop = CancelScope(self._keywords.get("cancellation"))
-        keywords = {**self._keywords, "cancellation": self._stop}
-
-        def run() -> object:
-            CALLING.set(lambda name: self._put("event", ToolCallStarted(name, self._turn)))
-            return self._evaluate(**keywords)
-
-        start(EVALUATION_THREAD_NAME, run, self._put)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._stop is not None:
-            self._stop.cancel()
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> StreamEvent[OutputT]:
-        return self._taken(StopIteration, wait=True)
-
     async def __aenter__(self) -> Self:
         import asyncio
 
-        loop, came = asyncio.get_running_loop(), asyncio.Event()
-
-        def wake() -> None:
-            with suppress(RuntimeError):  # The loop has ended, so no one waits.
-                loop.call_soon_threadsafe(came.set)
-
+        if self._items is not None:
+            raise PromptConfigurationError("A stream runs once; call `stream` again.")
+        self._items, self._loop = asyncio.Queue(), asyncio.get_running_loop()
         deadline = self._keywords.get("deadline")
         # Past the deadline, the evaluation says so itself.
         with suppress(TimeoutError):
             async with asyncio.timeout(None if deadline is None else deadline.remaining):
                 await self._exit.enter_async_context(self._slots.slot())
-        self._came, self._wake = came, wake
-        self._exit.enter_context(self)
+        scope = CancelScope(self._keywords.get("cancellation"))
+        self._exit.callback(scope.cancel)
+
+        def run() -> object:
+            CALLING.set(lambda name: self._put("event", ToolCallStarted(name, self._turn)))
+            return self._evaluate(**{**self._keywords, "cancellation": scope})
+
+        start(EVALUATION_THREAD_NAME, run, self._put)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -164,36 +138,25 @@ class EvaluationStream(Generic[OutputT]):
         return self
 
     async def __anext__(self) -> StreamEvent[OutputT]:
-        while True:
-            try:
-                return self._taken(StopAsyncIteration, wait=False)
-            except queue.Empty:
-                assert self._came is not None
-                self._came.clear()
-                await self._came.wait()
-
-    def _taken(self, end: type[Exception], *, wait: bool) -> StreamEvent[OutputT]:
-        """Return the next event; raises `end` behind the last, and `Empty` without waiting."""
-        if self._stop is None or not (wait or self._came):
+        if self._items is None:
             raise PromptConfigurationError(
-                "Enter the stream first: `async with adapter.stream(…) as events`, to iterate by "
-                "`async for`, or `with`, by `for`."
+                "Enter the stream first: `async with adapter.stream(…) as events`."
             )
-        if self._over:
-            raise end
-        kind, item = self._items.get(wait)
-        if kind == "event":
-            event: StreamEvent[OutputT] = item
-            return event
-        self._over = True
-        if kind == "raised":
-            raise item
-        self._response = item
-        raise end
+        if not self._over:
+            kind, item = await self._items.get()
+            if kind == "event":
+                event: StreamEvent[OutputT] = item
+                return event
+            self._over = True
+            if kind == "raised":
+                raise item
+            self._response = item
+        raise StopAsyncIteration
 
     def _put(self, kind: str, item: object) -> None:
-        self._items.put((kind, item))
-        self._wake()
+        assert self._items is not None
+        with suppress(RuntimeError):  # The loop has ended, so no one waits.
+            self._loop.call_soon_threadsafe(self._items.put_nowait, (kind, item))
 
     def _heard(self, keywords: dict[str, Any]) -> dict[str, Any]:
         """Return keywords with which the stream hears what happens, and then the caller's own."""
