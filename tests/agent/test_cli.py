@@ -239,11 +239,12 @@ def test_help_of_a_verb_is_that_of_its_option() -> None:
         ),
         (["check", "--formt=json"], "did you mean `--format`?"),
         (["check", "--format=jsn"], "concise, json, sarif, github: did you mean `json`?"),
-        (["install", "claude"], "did you mean `claude-code`? `foldline install --help`"),
-        (
-            ["stack", "--client", "claude"],
-            "there is no client 'claude'; did you mean 'claude-code'",
+        *(
+            ([*verb, wrong], f"there is no client {wrong!r}; did you mean {near!r}?")
+            for verb in (["install"], ["stack", "--client"])
+            for wrong, near in (("claude", "claude-code"), ("VSCode", "copilot"))
         ),
+        (["install"], "name a client, such as opencode, "),
         (["--budget=5", "tree"], "foldline: write --budget behind `foldline tree`"),
         (
             ["--bugdet=5", "tree"],

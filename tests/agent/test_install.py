@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +21,19 @@ from foldline.agent import cli
 from foldline.agent.install import files, jsonc, toml, verb
 from foldline.agent.install.clients import CLIENTS
 from foldline.agent.install.files import UnparsableError
+from foldline.ide.client_names import TITLES
 from foldline.plugins.instructions.clients import all_clients
 
 JSON_CLIENTS = sorted(CLIENTS.keys() - {"codex"})
 PROGRAM = str(Path(sys.executable).with_name("foldline"))
 USER_FILES = {
     "opencode": ".config/opencode/opencode.json",
+    "opencode2": ".config/opencode/opencode.json",
     "codex": ".codex/config.toml",
     "gemini": ".gemini/settings.json",
     "claude-code": ".claude.json",
     "cursor": ".cursor/mcp.json",
-    "vscode": ".config/Code/User/mcp.json",
+    "copilot": ".config/Code/User/mcp.json",
     "zed": ".config/zed/settings.json",
 }
 
@@ -56,26 +60,36 @@ def install(*words: object) -> int:
     return cli.main(["install", *map(str, words)])
 
 
-def values(file: Path) -> Any:
+def values(file: Path, *keys: str) -> Any:
     text = file.read_text(encoding="utf-8")
-    return tomllib.loads(text) if file.suffix == ".toml" else jsonc.read(text)
+    table = tomllib.loads(text) if file.suffix == ".toml" else jsonc.read(text)
+    return reduce(getitem, keys, table)
 
 
 def test_a_client_has_one_name_in_every_command() -> None:
-    names = {client.title: client.name for client in all_clients()}
-    both = [client for client in CLIENTS.values() if client.title in names]
-    assert len(both) > 3
-    assert [client.name for client in both] == [names[client.title] for client in both]
+    in_stack = {client.name: client.title for client in all_clients()}
+    assert in_stack == {client.name: client.title for client in CLIENTS.values()} == TITLES
 
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_every_client_gets_the_program_of_this_environment(client: str, home: Path) -> None:
     assert install(client) == 0
     file = home / USER_FILES[client]
-    entry = values(file)[CLIENTS[client].table]["foldline"]
+    entry = values(file, *CLIENTS[client].table, "foldline")
     command = entry["command"]
     words = command if isinstance(command, list) else [command, *entry["args"]]
     assert words == [PROGRAM, "mcp"]
+
+
+def test_clients_may_be_several(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert install("gemini,zed", "opencode", "opencode2", "zed") == 0
+    for client in ("gemini", "zed", "opencode", "opencode2"):
+        assert values(home / USER_FILES[client], *CLIENTS[client].table, "foldline")
+    assert install("opencode2", "opencode", "--remove") == 0
+    assert not (home / USER_FILES["opencode"]).exists()
+    assert install("gemini", "codex", "opencode", "--fold") == 2
+    assert "Gemini CLI takes no plugin that folds, only opencode does" in capsys.readouterr().err
+    assert not (home / USER_FILES["codex"]).exists()
 
 
 @pytest.mark.real
@@ -92,7 +106,7 @@ def test_a_projects_file_names_the_program_and_comes_and_goes(
 ) -> None:
     file = project / CLIENTS[client].project[-1]
     assert install(client, "--project", project, "--trust") == 0
-    entry = values(file)[CLIENTS[client].table]["foldline"]
+    entry = values(file, *CLIENTS[client].table, "foldline")
     words = [entry["command"], entry.get("args", [])]
     assert words in (
         ["foldline", ["mcp", "--trust"]],
@@ -177,7 +191,7 @@ def test_what_a_user_set_of_the_entry_stays(home: Path) -> None:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("client", ["vscode", "codex"])
+@pytest.mark.parametrize("client", ["copilot", "codex"])
 def test_line_ends_and_a_byte_order_mark_stay(client: str, home: Path) -> None:
     file = home / USER_FILES[client]
     file.parent.mkdir(parents=True)
@@ -197,9 +211,9 @@ BROKEN = {
     '{"a": 1,,}': "line 1",
     "{'a': 1}": "line 1",
     '{"a": 1} {"b": 2}': "line 1, column 10",
-    "[1]": "not what opencode expects",
-    '{"mcp": 3}': "not what opencode expects",
-    '{"mcp": [{"foldline": 1}]}': "not what opencode expects",
+    "[1]": "not what opencode 1 expects",
+    '{"mcp": 3}': "not what opencode 1 expects",
+    '{"mcp": [{"foldline": 1}]}': "not what opencode 1 expects",
     "[" * 5_000: "nested too deep",
     '{"a": ' * 2_000 + "1" + "}" * 2_000: "nested too deep",
     '{"a": truthy}': "line 1",
@@ -248,7 +262,7 @@ def test_a_projects_links_and_devices_are_refused(
     (project / ".zed/settings.json").symlink_to("/dev/zero")
     (project / ".codex").write_text("a file, no folder")
     for client, said in (
-        ("vscode", "is a link"),
+        ("copilot", "is a link"),
         ("claude-code", "is a link"),
         ("cursor", "not a regular file"),
         ("opencode", "is a folder"),
@@ -418,9 +432,9 @@ def test_one_table_of_any_toml_is_set_and_removed(value: dict[str, Any]) -> None
 def test_the_page_names_the_file_of_every_client() -> None:
     page = (Path(__file__).parents[2] / "docs/07-agents.md").read_text(encoding="utf-8")
     for client in CLIENTS.values():
-        row = next(line for line in page.splitlines() if line.startswith(f"| `{client.name}` |"))
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{client.name}`"))
         assert f"`{client.project[-1]}`" in row
-        if client.name != "vscode":
+        if client.name != "copilot":
             assert f"`~/{USER_FILES[client.name]}`" in row
 
 

@@ -12,7 +12,7 @@ from foldline.ide.entry_points import Entry
 from foldline.ide.plugins import Plugin, Plugins
 from foldline.ide.workspace import Workspace
 from foldline.plugins.instructions import clients
-from foldline.plugins.instructions.clients import all_clients, clients_named
+from foldline.plugins.instructions.clients import all_clients, chosen_clients
 from foldline.plugins.instructions.plugin import Instructions
 from foldline.plugins.instructions.stack import stacks
 
@@ -63,7 +63,7 @@ def test_a_plugin_adds_a_client(install: Callable[..., Plugins], tmp_path: Path)
     for name in ("TEAM.md", "EXTRA.md"):
         (root / name).write_text("# Rules\n", encoding="utf-8")
     (folder,) = Workspace.at(root).folders()
-    (stack,) = stacks(folder, clients_named(["team"]))
+    (stack,) = stacks(folder, chosen_clients(["team"]))
     files = [(one.path, one.source.rpartition("/")[2], one.read) for one in stack.files]
     assert files == [("TEAM.md", "rules", "2026-11-24"), ("EXTRA.md", "extra", "2026-11-24")]
     assert not plugins.problems

@@ -18,7 +18,7 @@ from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.front_matter import fields, globs_of, matches
 from foldline.ide.token_counter import token_counter
 from foldline.ide.workspace import Workspace
-from foldline.plugins.instructions.clients import all_clients, clients_named
+from foldline.plugins.instructions.clients import all_clients, chosen_clients
 from foldline.plugins.instructions.stack import Stack, stacks, switched_off
 
 from .conftest import check_repository
@@ -40,6 +40,7 @@ CURSOR_HELP = "https://cursor.com/help/customization/rules"
 GEMINI = "https://github.com/google-gemini/gemini-cli/blob/5411f113cafae26161b4969b0237b8e1e024e2c2/docs/cli/gemini-md.md"
 OPENCODE1 = "https://opencode.ai/v1/docs/rules"
 OPENCODE2 = "https://opencode.ai/docs/instructions"
+ZED = "https://zed.dev/docs/ai/instructions"
 CLIENTS = {
     CODEX: "codex",
     MEMORY: "claude-code",
@@ -48,6 +49,7 @@ CLIENTS = {
     GEMINI: "gemini",
     OPENCODE1: "opencode",
     OPENCODE2: "opencode2",
+    ZED: "zed",
 }
 
 
@@ -335,6 +337,13 @@ CASES = [
         [("a/AGENTS.md", "always"), ("AGENTS.md", "always"), ("a/b/AGENTS.md", "nested")],
         start="a",
     ),
+    Case(
+        "zed reads the first of its names in the root, and nothing below",
+        ZED,
+        {"GEMINI.md": "g", "AGENTS.md": "r", ".clinerules": "c", "a/AGENTS.md": "a"},
+        [(".clinerules", "always")],
+        ["AGENTS.md", "GEMINI.md"],
+    ),
 ]
 
 
@@ -347,7 +356,7 @@ def written(root: Path, tree: dict[str, str]) -> Path:
 
 def stack_of(root: Path, client: str, file: str | None = None, start: str = ".") -> Stack:
     (folder,) = Workspace.at(root).folders()
-    (found,) = stacks(folder, clients_named([client]), file, start)
+    (found,) = stacks(folder, chosen_clients([client]), file, start)
     return found
 
 
@@ -379,7 +388,7 @@ def test_a_client_loads_what_its_source_says(case: Case, tmp_path: Path) -> None
     stack = stack_of(written(tmp_path, case.tree), case.client, case.file, case.start)
     assert [(one.path, one.when) for one in stack.files] == case.loaded
     assert [one.path for one in stack.left_out] == case.left_out
-    (client,) = clients_named([case.client])
+    (client,) = chosen_clients([case.client])
     sources = {(rule.source or client.source).partition("#")[0] for rule in client.rules}
     assert case.source.partition("#")[0] in sources
 
@@ -527,6 +536,8 @@ def test_a_file_that_switches_another_off_is_told_in_that_one(tmp_path: Path) ->
     written(tmp_path, {"CLAUDE.md": "c", "AGENTS.md": "r", "a/AGENTS.md": "a"})
     ((_, above),) = said(tmp_path, "AGENTS.md")
     ((_, below),) = said(tmp_path, "a/AGENTS.md")
+    assert not said(tmp_path, "CLAUDE.md")
+    written(tmp_path, {"opencode.json": "{}"})
     ((_, other),) = said(tmp_path, "CLAUDE.md")
     assert above.startswith("Claude Code doesn't read this file, as there is CLAUDE.md: write")
     assert below == above
@@ -559,7 +570,7 @@ def test_an_import_switches_nothing_off(tmp_path: Path) -> None:
 
 def test_an_unknown_client_is_refused_with_near_names() -> None:
     with pytest.raises(ToolRefused, match="there is no client 'codx'"):
-        clients_named(["codx"])
+        chosen_clients(["codx"])
 
 
 @pytest.mark.parametrize(

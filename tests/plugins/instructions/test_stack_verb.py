@@ -92,10 +92,18 @@ def test_without_git_the_working_folder_is_the_repository(
 def test_clients_without_files_are_one_line(repository: Path) -> None:
     for file in repository.rglob("AGENTS.md"):
         file.unlink()
-    (repository / "GEMINI.md").write_text("Be brief.\n")
+    (repository / "src/GEMINI.md").write_text("Be brief.\n")
     told = shown()
     assert "GEMINI.md" not in told
     assert "Nothing here for Codex, Claude Code, GitHub Copilot, Cursor, Gemini CLI" in told
+
+
+@pytest.mark.parametrize(
+    "words", [["gemini,codex"], ["gemini,", "codex,gemini"], ["gemini", "--client", "codex"]]
+)
+def test_clients_are_parted_by_blanks_commas_or_options(words: list[str], repository: Path) -> None:
+    assert repository
+    assert shown("--client", *words) == shown("--client", "gemini", "codex")
 
 
 def test_a_client_may_start_in_another_folder(repository: Path) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from foldline.backends.base import reading
-from foldline.backends.base.near_names import did_you_mean, near_names
 from foldline.backends.files.reader import read_toml
-from foldline.ide.errors import ArgumentsError, ToolRefused
+from foldline.ide.client_names import clients_named
+from foldline.ide.errors import ArgumentsError
 from foldline.ide.plugins import plugins
 from foldline.records import record
 
@@ -54,6 +54,7 @@ class Client:
     comments: bool = True
     nearest_first: bool = False
     note: str = ""
+    own: tuple[str, ...] = ()
     user: tuple[str, ...] = ()
 
 
@@ -77,16 +78,11 @@ def _read_into(clients: dict[str, Client], file: Path) -> None:
         clients[name] = replace(client, name=name)
 
 
-def clients_named(names: Iterable[str]) -> tuple[Client, ...]:
+def chosen_clients(names: Iterable[str]) -> tuple[Client, ...]:
     """Return the clients of these names, all of them for none.
 
     Raises:
         ToolRefused: There is none of that name.
     """
-    by_name = {client.name: client for client in all_clients()}
-    for name in names:
-        if name not in by_name:
-            near = near_names(name, by_name)
-            meant = did_you_mean(near, f"; there are {', '.join(by_name)}")
-            raise ToolRefused(f"there is no client {name!r}{meant}", near=list(near or by_name))
-    return tuple(by_name[name] for name in names) or all_clients()
+    every = all_clients()
+    return clients_named(names, {client.name: client for client in every}) or every

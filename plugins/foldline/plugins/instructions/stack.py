@@ -126,6 +126,8 @@ def switched_off(folder: Folder, path: str) -> Iterator[tuple[int, str]]:
     backend = folder.access.file_backend
     switched: dict[tuple[str, str], list[str]] = {}
     for client in all_clients():
+        if client.own and not any(map(backend.exists, client.own)):
+            continue
         maker = _Stack(backend, _NO_COUNTER, client, path, ".")
         if client.limit is None and not maker.competes:
             continue

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from foldline.backends.base.waiting import PROMPTS, in_thread
 from foldline.ide.structuring import unstructured
 from foldline.ide.uris import path_of, uri_of
-from foldline.plugins.instructions.clients import clients_named
+from foldline.plugins.instructions.clients import chosen_clients
 from foldline.plugins.instructions.stack import stacks
 from foldline.records import record
 
@@ -29,7 +29,7 @@ class Arguments:
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     uri = arguments.uri or ls.core.focus.uri
     path = path_of(uri) if uri else next(iter(ls.core.roots), Path.cwd()) / "_"
-    clients = clients_named(arguments.clients)
+    clients = chosen_clients(arguments.clients)
 
     def run() -> dict[str, object]:
         folder = ls.core.folder(path)

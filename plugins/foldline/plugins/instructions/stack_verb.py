@@ -10,7 +10,7 @@ from foldline.agent.terminal import json_text, show, show_styled
 from foldline.backends.files import repository
 from foldline.backends.formatting.visible import visible
 from foldline.links import resolved
-from foldline.plugins.instructions.clients import Client, all_clients, clients_named
+from foldline.plugins.instructions.clients import Client, all_clients, chosen_clients
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -37,6 +37,7 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "--client",
         nargs="+",
+        action="extend",
         metavar="NAME",
         help=f"{', '.join(client.name for client in all_clients())} (default: all)",
     )
@@ -67,7 +68,7 @@ def run(options: Namespace) -> int:
     if file and path.is_dir():
         file = f"{file}/_"
     try:
-        clients = clients_named(options.client or ())
+        clients = chosen_clients(options.client or ())
     except ToolRefused as error:
         if options.file:
             raise

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
+from foldline.ide.client_names import TITLES
 from foldline.records import record
 
 NAME = "foldline"
@@ -31,12 +32,11 @@ class Client:
     """A program that starts MCP servers.
 
     Attributes:
-        name: Its name on the command line.
-        title: Its name for people.
+        name: Its name in every command.
         user: The user's files, below one of `_folders`. The first that exists is changed; if none
             does, the last is created.
         project: The same for a project's files, relative to its folder.
-        table: The key of the servers in the file.
+        table: The keys of the table of servers in the file.
         entry: Returns the entry for a server that this command line starts.
         note: What to do afterwards.
         new: Further members of a new entry.
@@ -44,14 +44,18 @@ class Client:
     """
 
     name: str
-    title: str
     user: tuple[str, ...]
     project: tuple[str, ...]
-    table: str
+    table: tuple[str, ...]
     entry: Callable[[Sequence[str]], dict[str, object]]
     note: str
     new: Mapping[str, object] = field(default_factory=dict)
     plugin: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+        return TITLES[self.name]
 
     def files(self, root: Path | None) -> list[Path]:
         """Return the files of a project, or the user's without one."""
@@ -94,66 +98,67 @@ CLIENTS = {
     for client in (
         Client(
             "opencode",
-            "opencode",
             ("{config}/opencode/opencode.jsonc", "{config}/opencode/opencode.json"),
             ("opencode.jsonc", "opencode.json"),
-            "mcp",
+            ("mcp",),
             _line,
             "Restart opencode; `opencode mcp list` shows the server.",
             {"enabled": True},
             ("{config}/opencode/plugins/foldline.js", ".opencode/plugins/foldline.js"),
         ),
         Client(
+            "opencode2",
+            ("{config}/opencode/opencode.jsonc", "{config}/opencode/opencode.json"),
+            ("opencode.jsonc", "opencode.json"),
+            ("mcp", "servers"),
+            _line,
+            "Restart opencode; it connects to the server by itself.",
+        ),
+        Client(
             "codex",
-            "Codex",
             ("{codex}/config.toml",),
             (".codex/config.toml",),
-            "mcp_servers",
+            ("mcp_servers",),
             _plain,
             "Restart Codex; `/mcp` lists the server. It reads files of projects that it trusts.",
         ),
         Client(
             "gemini",
-            "Gemini CLI",
             ("{home}/.gemini/settings.json",),
             (".gemini/settings.json",),
-            "mcpServers",
+            ("mcpServers",),
             _plain,
             "Restart Gemini CLI; `/mcp` lists the server.",
         ),
         Client(
             "claude-code",
-            "Claude Code",
             ("{claude}/.claude.json",),
             (".mcp.json",),
-            "mcpServers",
+            ("mcpServers",),
             _typed,
             "Restart Claude Code; `/mcp` lists the server, and asks about one of a project.",
         ),
         Client(
             "cursor",
-            "Cursor",
             ("{home}/.cursor/mcp.json",),
             (".cursor/mcp.json",),
-            "mcpServers",
+            ("mcpServers",),
             _plain,
             "Turn the server on in Cursor's settings, under MCP.",
         ),
         Client(
-            "vscode",
-            "VS Code",
+            "copilot",
             ("{applications}/Code/User/mcp.json",),
             (".vscode/mcp.json",),
-            "servers",
+            ("servers",),
             _typed,
             "Start the server with `MCP: List Servers`, and confirm that you trust it.",
         ),
         Client(
             "zed",
-            "Zed",
             ("{zed}/settings.json",),
             (".zed/settings.json",),
-            "context_servers",
+            ("context_servers",),
             _plain,
             "Zed starts the server by itself; the agent panel's settings list it.",
         ),

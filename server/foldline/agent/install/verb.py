@@ -8,17 +8,19 @@ import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from foldline.agent.install import jsonc
 from foldline.agent.install.clients import CLIENTS, NAME, Client
 from foldline.agent.install.files import InstallError, UnparsableError, diff, read, replace
 from foldline.agent.targets import path_from_here
 from foldline.agent.terminal import show
+from foldline.ide.client_names import clients_named
 from foldline.links import resolved
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Sequence
 
     from foldline.agent.verbs import Verbs
 
@@ -35,7 +37,9 @@ def register(verbs: Verbs) -> None:
     parser = verbs.add_parser(
         "install", help="write foldline into an agent's configuration", description=DESCRIPTION
     )
-    parser.add_argument("client", choices=tuple(CLIENTS), help="the agent")
+    parser.add_argument(
+        "clients", nargs="*", metavar="CLIENT", help=f"the agents: {', '.join(CLIENTS)}"
+    )
     parser.add_argument("--remove", action="store_true", help="remove foldline from it")
     parser.add_argument("--dry-run", action="store_true", help="show the change, and write nothing")
     parser.add_argument(
@@ -61,16 +65,25 @@ def register(verbs: Verbs) -> None:
 def run(options: Namespace) -> int:
     if options.trust and options.project is None:
         raise InstallError("--trust would run the code of every folder: give --project, too")
-    client = CLIENTS[options.client]
+    clients = clients_named(options.clients, CLIENTS)
+    if not clients:
+        raise InstallError(f"name a client, such as {', '.join(CLIENTS)}")
     root = None if options.project is None else resolved(options.project)
     if root is not None and not root.is_dir():
         raise InstallError(f"{root} isn't a folder")
-    if options.fold and not client.plugin:
-        folding = ", ".join(one.name for one in CLIENTS.values() if one.plugin)
-        raise InstallError(
-            f"{client.title} takes no plugin that folds, only {folding} does: "
-            "`foldline fold FILE --write OUT` writes a folded file"
-        )
+    for client in clients:
+        if options.fold and not client.plugin:
+            folding = ", ".join(one.name for one in CLIENTS.values() if one.plugin)
+            raise InstallError(
+                f"{client.title} takes no plugin that folds, only {folding} does: "
+                "`foldline fold FILE --write OUT` writes a folded file"
+            )
+    for client in clients:
+        _install(client, root, options)
+    return 0
+
+
+def _install(client: Client, root: Path | None, options: Namespace) -> None:
     changes = [] if options.fold and options.remove else [_configuration(client, root, options)]
     changes += _plugin(client, root, options)
     for file, before, after in changes:
@@ -85,7 +98,6 @@ def run(options: Namespace) -> int:
             show(f"{'Removed from' if options.remove else 'Written to'} {shown}. {client.note}")
     if options.dry_run and any(before != after for _, before, after in changes):
         show("Nothing is written: --dry-run.")
-    return 0
 
 
 def _configuration(client: Client, root: Path | None, options: Namespace) -> Change:
@@ -139,11 +151,14 @@ def _changed(client: Client, file: Path, before: str, command: list[str] | None)
     windows = 0 < text.count("\n") == text.count("\r\n")
     plain = text.replace("\r\n", "\n") if windows else text
     values = language.read(plain)
-    servers = values.get(client.table, {}) if isinstance(values, dict) else None
+    servers: Any = values
+    for key in client.table:
+        servers = servers.get(key, {}) if isinstance(servers, dict) else None
     if not isinstance(servers, dict):
-        raise UnparsableError(f"{client.table!r} is not what {client.title} expects")
+        table = ".".join(client.table)
+        raise UnparsableError(f"{table!r} is not what {client.title} expects")
     present = servers.get(NAME)
-    keys = (client.table, NAME)
+    keys = (*client.table, NAME)
     changed: str
     if command is None:
         servers = {name: entry for name, entry in servers.items() if name != NAME}
@@ -153,11 +168,18 @@ def _changed(client: Client, file: Path, before: str, command: list[str] | None)
         entry = {**settings, **client.entry(command)}
         servers = {**servers, NAME: entry}
         changed = plain if entry == present else language.with_value(plain, keys, entry)
-    expected = {**values, client.table: servers}
     # A table without entries may stay for its comment, or go.
-    if _text({client.table: {}, **language.read(changed)}) != _text(expected):
+    expected = _with_table(values, client.table, servers)
+    if _text(_with_table(language.read(changed), client.table)) != _text(expected):
         raise UnparsableError("it can't be changed without changing something else")
     return mark + (changed.replace("\n", "\r\n") if windows else changed)
+
+
+def _with_table(values: dict[str, Any], keys: Sequence[str], table: Any = None) -> dict[str, Any]:
+    """Return the values with a table at these keys, an empty one where there is none."""
+    key, *below = keys
+    inner = values.get(key, {}) if below or table is None else table
+    return {**values, key: _with_table(inner, below, table) if below else inner}
 
 
 def _text(values: object) -> str:
