@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Annotated, Any, ClassVar, NamedTuple, TypedDict
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypedDict, TypeVar
 
 import pytest
 from markdown_it import MarkdownIt
@@ -383,6 +383,43 @@ def test_a_text_that_is_computed_from_one_is_refused() -> None:
             make()
     Quiet(title="S", key="s", template="${shout} ${mail}")
     TaskSection[Ask]()
+
+
+T = TypeVar("T")
+
+
+@FrozenDataclass()
+class Box(Generic[T]):
+    text: T
+
+
+@FrozenDataclass()
+class Bare(Box[Untrusted[str]]):
+    pass
+
+
+@FrozenDataclass()
+class Held(Box[Annotated[Untrusted[str], xml("mail")]]):
+    pass
+
+
+@pytest.mark.parametrize("argument", [Untrusted[str], Mail, list[Inner]])
+def test_a_type_argument_hides_none(argument: object) -> None:
+    kind = Box[argument]  # type: ignore[valid-type]
+    for make in (
+        lambda: section_of(kind),
+        lambda: EachSection[None, kind](title="T", key="t", items=[], template="${text}"),
+    ):
+        with pytest.raises(PromptValidationError, match=r"hidden in `Box\[…\]`: write a subclass"):
+            make()
+
+
+def test_a_subclass_says_how_its_base_shows_one() -> None:
+    for kind in (Bare, dataclass_with(Bare)):
+        with pytest.raises(PromptValidationError, match="untrusted text is shown as"):
+            section_of(kind)
+    template = PromptTemplate(ns="t", key="t", sections=[section_of(Held)])
+    assert "<mail>\n&#35; &lt;b>\n</mail>" in template.render(Held("# <b>")).text
 
 
 def test_an_item_of_a_list_says_itself_what_is_untrusted() -> None:

@@ -111,6 +111,11 @@ def untrusted_computed(field: str) -> str:
     return f"A computed text may have the untrusted `{field}`: name in `computed_from` what it has."
 
 
+def untrusted_argument(kind: str) -> str:
+    """Untrusted values in a type argument of a dataclass, where no form can be found."""
+    return f"`Untrusted` is hidden in `{kind}[…]`: write a subclass, `class Own({kind}[…])`."
+
+
 def attachment(kind: str) -> str:
     """An image or a file as the value of a placeholder."""
     return f"{kind} isn't text: say it in a turn of the user instead, `conversation.user(…)`"

@@ -11,7 +11,7 @@ from dataclasses import InitVar
 
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms import forms
-from foldline.prompts.forms.fields import declared_fields
+from foldline.prompts.forms.fields import bound, declared_fields, type_arguments
 
 _FORMS = rf"\b({'|'.join(forms.NAMES)})\b"
 
@@ -85,7 +85,7 @@ def declared_hint(kind: type, name: str) -> object:
             raise PromptValidationError(
                 f"its type `{hint}` raises {type(error).__name__}: {error}"
             ) from error
-    return hint.type if isinstance(hint, InitVar) else hint
+    return bound(hint.type if isinstance(hint, InitVar) else hint, type_arguments(kind))
 
 
 def _owner(kind: type, field: object) -> type:

@@ -59,11 +59,11 @@ def fields_of(kind: object) -> tuple[FieldInfo, ...]:
             "at the top of its module.",
             dataclass_type=base,
         ) from error
-    bindings = _type_arguments(kind)
+    bindings = type_arguments(kind)
     return tuple(
         FieldInfo(
             name=field.name,
-            hint=_bound(hints[field.name], bindings),
+            hint=bound(hints[field.name], bindings),
             required=is_required(field),
             description=field.metadata.get("description"),
             keyword=field.metadata.get("keyword", field.name) if is_model(base) else field.name,
@@ -99,7 +99,7 @@ def is_optional(hint: object) -> bool:
     return any(member in (None, type(None)) for member in union_members(hint))
 
 
-def _type_arguments(kind: object) -> dict[object, object]:
+def type_arguments(kind: object) -> dict[object, object]:
     """Return the type arguments by type variable, for the dataclass and its generic bases."""
     base = get_origin(kind) or kind
     bindings: dict[object, object] = {}
@@ -109,7 +109,7 @@ def _type_arguments(kind: object) -> dict[object, object]:
         for alias in ancestor.__dict__.get("__orig_bases__", ()):
             parameters = getattr(get_origin(alias), "__parameters__", ())
             for parameter, argument in zip(parameters, get_args(alias), strict=False):
-                bindings.setdefault(parameter, _bound(argument, bindings))
+                bindings.setdefault(parameter, bound(argument, bindings))
     return bindings
 
 
@@ -130,11 +130,12 @@ def _of_model(name: str, info: Any) -> dataclasses.Field[Any]:
     return field
 
 
-def _bound(hint: object, bindings: dict[object, object]) -> object:
+def bound(hint: object, bindings: dict[object, object]) -> object:
+    """Return a type with type variables replaced by their arguments, or by `object`."""
     if isinstance(hint, TypeVar):
-        bound = bindings.get(hint, hint)
-        return object if isinstance(bound, TypeVar) else bound
+        argument = bindings.get(hint, hint)
+        return object if isinstance(argument, TypeVar) else argument
     parameters = getattr(hint, "__parameters__", ())
     if parameters and not isinstance(hint, type):
-        return hint[tuple(_bound(p, bindings) for p in parameters)]  # type: ignore[index]
+        return hint[tuple(bound(p, bindings) for p in parameters)]  # type: ignore[index]
     return hint

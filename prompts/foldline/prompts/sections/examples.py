@@ -146,11 +146,11 @@ class ExamplesSection(
         return {**super().derive_item(item, number), REASONING: block}
 
     def _check_params(self) -> None:
+        if any(map(is_untrusted, get_args(self.item_hint))):
+            problem = "the examples are Untrusted, and a model follows them: give your own."
+            raise PromptValidationError.of_section(self.key, problem)
         super()._check_params()
         for what, hint in (("inputs", self.input_type), ("outputs", self.output_type)):
-            if is_untrusted(hint):
-                problem = f"the {what} are Untrusted, and a model follows examples: give your own."
-                raise PromptValidationError.of_section(self.key, problem)
             if hint is not str:
                 check_schema(
                     hint,

@@ -6,12 +6,12 @@ import copy
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import ClassVar, Generic, Literal, Self, TypeVar
+from typing import ClassVar, Generic, Literal, Self, TypeVar, get_args
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
 from foldline.prompts.forms.segments import Segment, SegmentKind
-from foldline.prompts.forms.untrusted import untrusted_fields
+from foldline.prompts.forms.untrusted import is_untrusted, untrusted_fields
 from foldline.prompts.priority import Priority
 from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.prompts.specialise import (
@@ -302,6 +302,9 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
             problem = refusals.not_based_on(name, base.__name__, type_name(argument))
         elif default is not None and (kind is None or type(default) is not kind):
             problem = refusals.wrong_default(type_name(kind), type_name(type(default)))
+        for shown in self.type_arguments:
+            if dataclass_of(shown) is not None and any(map(is_untrusted, get_args(shown))):
+                problem = refusals.untrusted_argument(type_name(dataclass_of(shown)))
         if problem:
             raise PromptValidationError.of_section(self.key, problem, dataclass_type=about)
         self._check_computed(kind, type_name(kind), self.derived_placeholders)
