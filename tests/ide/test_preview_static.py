@@ -48,6 +48,7 @@ async def test_without_trust_the_source_is_shown_and_nothing_executed(
     uri = editor.open("both.py", f"open({str(proof)!r}, 'w').close()\n{PROMPT}")
     preview = await editor.command("prompt.preview", uri=uri)
     assert (preview["fidelity"], preview["name"]) == ("static", "both")
+    assert preview["fits"] == ["only running the prompt decides"]
     assert preview["stale"]["kind"] == "untrusted"
     assert 'initializationOptions {"trusted": true}' in preview["stale"]["message"]
     assert texts(preview)[0] == "## 1. Hello\n\nHello Ada.\n\n"

@@ -1,7 +1,9 @@
 """A preview follows its document, opens and closes sections, and keeps the last good blocks."""
 
 import asyncio
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.waiting import until
@@ -9,6 +11,8 @@ from tests.waiting import until
 from foldline.ide.previews.session import Preview
 from foldline.ide.prompts.request import View as PromptView
 from foldline.ide.render.render import Render
+from foldline.prompts import Fit
+from foldline.prompts.errors import PromptRenderError
 
 from .viewer import View, Viewer
 
@@ -37,6 +41,57 @@ async def test_a_preview_shows_all_blocks_in_order(editor: Viewer) -> None:
     ]
     assert [block["id"] for block in preview["blocks"]] == preview["order"]
     assert preview["stale"] is None
+
+
+LONG = """
+from foldline.prompts import MarkdownSection, PromptTemplate, SectionVisibility
+
+STORY = "A long story of one release. "
+keys = {"rules": "", "guide": "Steps.", "notes": "N.", "style": "S.", "test": "T.", "docs": "D."}
+
+class Secret(MarkdownSection[None]):
+    def render_summary(self, params):
+        raise ValueError("It's secret.")
+
+sections = [
+    MarkdownSection[None](title=key, key=key, template=STORY * 1600, summary=summary or None)
+    for key, summary in keys.items()
+]
+extras = MarkdownSection[None](title="Extras", key="extras", template=STORY * 1100, fit="drop")
+story = PromptTemplate(ns="demo", key="story", sections=[*sections, extras])
+"""
+
+
+async def test_a_preview_says_what_fit_would_fold(view: View, tmp_path: Path) -> None:
+    editor = view(tmp_path, trusted=True)
+    uri = editor.open("story.py", LONG)
+    preview = await editor.command("prompt.preview")
+    namespace: dict[str, Any] = {}
+    exec(LONG, namespace)
+    fitted = namespace["story"].render(fit=Fit(tokens=32_000)).fitted
+    with pytest.raises(PromptRenderError, match=r"smallest form has 11,7\d\d tokens"):
+        namespace["story"].render(fit=Fit(tokens=8000))
+    folded = [".".join(path) for path in fitted.folded]
+    assert (folded, fitted.left_out) == (["notes", "style", "test", "docs"], ())
+    smallest, at_32k, at_200k = preview["fits"]
+    assert re.fullmatch(r"8k: even the smallest form has ~11,7\d\d tokens", smallest)
+    assert at_32k == f"32k: folds notes, style, test and 1 more (~{fitted.tokens:,} tokens)"
+    assert at_200k == "200k: everything fits"
+    text = LONG.replace("STORY * 1600", "STORY * (100 if key == 'rules' else 1600)")
+    summarized = (
+        "summary or None, visibility=SectionVisibility[['FULL', 'SUMMARY'][key == 'notes']]"
+    )
+    editor.change(uri, text.replace("summary or None", summarized))
+    fits = (await editor.update(1))["fits"]
+    assert fits[0].startswith("8k: folds guide, style, test and 1 more; leaves out extras (~")
+    session = preview["sessionId"]
+    opened = await editor.command("prompt.openSections", sessionId=session, section_keys=["notes"])
+    smallest = opened["fits"][0]
+    assert smallest.startswith("8k: even the smallest form with what is open has ~12,")
+    editor.change(uri, LONG.replace("MarkdownSection[None](title=key", "Secret(title=key"), 3)
+    (fails,) = (await editor.update(3))["fits"]
+    assert fails.startswith("fails: ")
+    assert fails.endswith("ValueError: It's secret.")
 
 
 async def test_a_broken_edit_keeps_the_last_good_blocks_and_says_why(
@@ -314,6 +369,7 @@ async def test_clients_get_the_same_fields_of_every_preview(editor: Viewer) -> N
             "tokens",
             "output",
             "descriptor",
+            "fits",
             "kept",
             "cache",
             "params",

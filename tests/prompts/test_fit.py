@@ -36,6 +36,7 @@ from foldline.prompts.errors import (
     PromptRenderError,
     PromptValidationError,
 )
+from foldline.prompts.layout.fitting import forms
 from foldline.prompts.runtime import Conversation, evaluate_with_disclosure
 from foldline.prompts.testing import assert_sets
 
@@ -141,14 +142,20 @@ def check(seed: int) -> None:
     most = estimated_tokens(whole)
     least = smallest(shapes, value)
     before: RenderedPrompt[None] | None = None
-    for budget in sorted({max(1, b) for b in (least, most, *random_.sample(range(1, 999), 12))}):
+    budgets = sorted({max(1, b) for b in (least, most, *random_.sample(range(1, 999), 12))})
+    source = prompt.render()._source
+    assert source is not None
+    in_one_pass = [*forms(source, prompt.render().blocks, budgets[::-1])][::-1]
+    for budget, form in zip(budgets, in_one_pass, strict=True):
         if budget < least:
+            assert form.tokens == least
             with pytest.raises(PromptRenderError, match=rf"has {least:,} tokens"):
                 prompt.render(fit=Fit(budget))
             continue
         rendered = prompt.render(fit=Fit(budget))
         fitted = rendered.fitted
         assert fitted is not None
+        assert fitted == form
         assert fitted.tokens == estimated_tokens(rendered.text) <= budget
         assert (
             rendered.text == prompt.render(fit=Fit(budget)).text == prompt.render(fit=fitted).text

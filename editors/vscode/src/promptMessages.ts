@@ -274,6 +274,8 @@ export interface PreviewState {
   tokens: Tokens | null;
   output: Output | null;
   descriptor: Descriptor | null;
+  /** What `Fit` makes of the text for some budgets, in words. */
+  fits: string[];
   /** What a provider's cache keeps of the version before. */
   kept: Kept | null;
   /** The part that a provider's cache can keep, `CachePlan.to_json`. */
@@ -312,6 +314,8 @@ export interface Render {
   tools: RenderedTool[];
   /** How often the list of tools changes. */
   tools_stability?: string;
+  /** What `Fit` makes of the text for 8k, 32k and 200k tokens, in words; none where a section failed, or for an instruction file. */
+  fits: string[];
   output: Output | null;
   descriptor: Descriptor | null;
   /** `executed`, or `static` for what the source shows. */

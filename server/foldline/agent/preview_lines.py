@@ -42,6 +42,7 @@ def tree_lines(render: Render, counter: TokenCounter) -> Iterator[Line]:
     if render.chapters:
         notes.append(f"Chapters: {chapters_shown(render.chapters)}")
     notes.append(render.cache["sentence"] if render.cache else "")
+    notes.append(" · ".join(render.fits and ("With Fit", *render.fits)))
     summarized = any(block.is_summarized for block in render.blocks)
     opening = "--open-sections KEY opens a section. " if summarized else ""
     notes.append(f"{opening}--text prints the text.")

@@ -18,13 +18,16 @@ export class Costs {
     this.drawn,
   );
 
+  private readonly fits = element('ul', { 'aria-label': 'What Fit folds' });
+  private readonly fitting = element('div.legend', { title: FIT }, 'With Fit:', this.fits);
+
   /**
    * `reach` is told which section a piece of the strip stands for, `toggle` to show or to hide what
    * is behind the number; `more` stands below it.
    */
   constructor(reach: (id: string) => void, toggle: () => void, more: Node) {
     this.button = button('amount', { id: 'more-button', 'aria-controls': 'details' }, toggle);
-    this.root.append(this.words, this.strip, this.legend, more);
+    this.root.append(this.words, this.strip, this.legend, this.fitting, more);
     this.strip.addEventListener('click', ({ target }) => {
       const id = (target as HTMLElement).dataset.for;
       if (id !== undefined) {
@@ -39,7 +42,7 @@ export class Costs {
   }
 
   show(blocks: readonly Block[], view: View): void {
-    const { tokens, kept, cache, budget, effects = [] } = view;
+    const { tokens, kept, cache, budget, effects = [], fits = [] } = view;
     const [whole = 'Details', ...parts] = tokens?.words ?? [];
     const words = budget?.words ?? whole;
     // In a narrow panel, the number alone.
@@ -56,6 +59,8 @@ export class Costs {
       ),
       ...(done === '' ? [] : [element('span.effects', { title: EFFECTS }, done)]),
     );
+    this.fits.replaceChildren(...fits.map((form) => element('li', {}, form)));
+    this.fitting.hidden = fits.length === 0;
     this.strip.hidden = this.legend.hidden = !tokens;
     if (tokens) {
       this.drawStrip(blocks, tokens, kept ?? null, cache ?? null, budget ?? null);
@@ -145,5 +150,6 @@ const LEGEND: Record<string, string> = {
 };
 
 const ESTIMATED = 'Estimated: install foldline[tokens] for exact counts.';
+const FIT = 'What render(fit=Fit(tokens=…)) makes of the text; tools and schema come on top.';
 const FROM_SOURCE = 'Only running the prompt decides all of its text.';
 const EFFECTS = 'Side effects of importing the module.';

@@ -8,7 +8,7 @@ allow, so that a prompt fits whenever one of its forms does.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from foldline.prompts.cache.tokens import TOKEN, estimated_tokens, twentieths
@@ -24,6 +24,7 @@ from foldline.prompts.layout.layout import BLANK_LINE, Piece
 from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 if TYPE_CHECKING:
+    from foldline.prompts.layout.blocks import Block
     from foldline.prompts.layout.rendering import RenderPass
     from foldline.prompts.layout.tree import Node
 
@@ -79,7 +80,13 @@ def fitted(
     if not isinstance(fit, (Fit, Fitted)):
         raise PromptValidationError(f"`fit` is a Fit, such as Fit(tokens=8000), not {fit!r}.")
     opened = source.opened_paths()
-    result = fit if isinstance(fit, Fitted) else _Fitting(source, pieces, fit).result()
+    result = fit if isinstance(fit, Fitted) else _Fitting(source, pieces, fit).result(fit.tokens)
+    if isinstance(fit, Fit) and result.tokens > fit.tokens and not opened:
+        raise PromptRenderError(
+            f"{source.plan.prompt}: the smallest form has {result.tokens:,} tokens, and `fit` "
+            f"allows {fit.tokens:,}: give long sections a `summary`, or let some go with "
+            "fit='drop'."
+        )
     left_out = [path for path in result.left_out if path not in opened]
     folded = dict.fromkeys(result.folded, SectionVisibility.SUMMARY)
     source.fitted = folded | dict.fromkeys(left_out)
@@ -91,6 +98,18 @@ def fitted(
     return result, pieces
 
 
+def forms(source: RenderPass, blocks: Iterable[Block], budgets: Sequence[int]) -> Iterator[Fitted]:
+    """Yield how a render would fit each budget, the largest first; the smallest form may not."""
+    pieces = []
+    for block in blocks:
+        segments = [*block.segments]
+        if segments and segments[-1] is BLANK_LINE:
+            segments.pop()
+        node = source.plan.by_path[block.path]
+        pieces.append(Piece(node, block.enabled, block.visibility, segments))
+    yield from map(_Fitting(source, pieces, Fit(tokens=budgets[0])).result, budgets)
+
+
 def _line(source: RenderPass) -> Segment:
     return Segment(SegmentKind.SUFFIX, f"\n\n{source.plan.wording.fitted}", FITTED)
 
@@ -99,7 +118,7 @@ class _Fitting:
     """The changes made so far, and the sizes with them."""
 
     def __init__(self, source: RenderPass, pieces: Sequence[Piece[Node]], fit: Fit) -> None:
-        self._source, self._fit, self._opened = source, fit, source.opened_paths()
+        self._source = source
         # Estimates add up as long as they aren't rounded.
         additive = fit.count_tokens is estimated_tokens
         self._count, self._unit = (twentieths, TOKEN) if additive else (fit.count_tokens, 1)
@@ -110,7 +129,7 @@ class _Fitting:
         self._sizes = Counter(self._alone)
         """Each section with all inside, as it is shown now; `()` is the whole."""
         ranks: Counter[SectionPath] = Counter()
-        self._kept = set(self._opened)
+        self._kept = source.opened_paths()
         for path, piece in reversed(self._pieces.items()):
             section, around = piece.node.section, path[:-1]
             ranks[path] = max(ranks[path], section.priority.rank)
@@ -120,34 +139,23 @@ class _Fitting:
                 self._kept |= {path[:end] for end in range(1, len(path) + 1)}
         self._order = sorted([*reversed(self._pieces)], key=ranks.__getitem__)
         self._changes: dict[SectionPath, SectionVisibility | None] = {}
+        self._unchanged, self._left = self._total(), self._steps()
 
-    def result(self) -> Fitted:
-        """Return the first of the steps after which the prompt fits."""
-        most, unchanged = self._fit.tokens * self._unit, self._total()
-        steps = self._steps()
-        while self._total() > most and (step := next(steps, None)):
+    def result(self, tokens: int) -> Fitted:
+        """Return the first of the steps after which the prompt fits, of those not yet made."""
+        while self._total() > tokens * self._unit and (step := next(self._left, None)):
             path, size, visibility = step
             change = size - self._sizes[path]
             if change < 0 and not self._is_hidden(path):
                 self._sizes.update({path[:end]: change for end in range(len(path) + 1)})
                 self._changes[path] = visibility
-        total = self._total()
-        if total >= unchanged:
-            # The line that says so is longer than what it would be said of.
-            total, self._changes = unchanged, {}
-        tokens = -(-total // self._unit)
-        if tokens > self._fit.tokens and not self._opened:
-            raise PromptRenderError(
-                f"{self._source.plan.prompt}: the smallest form has {tokens:,} tokens, and `fit` "
-                f"allows {self._fit.tokens:,}: give long sections a `summary`, or let some go with "
-                "fit='drop'."
-            )
-        shown = [path for path in self._pieces if path in self._changes]
-        shown = [path for path in shown if not self._is_hidden(path)]
+        # The line that says so may be longer than what it would be said of.
+        changes = self._changes if self._total() < self._unchanged else {}
+        shown = [path for path in self._pieces if path in changes and not self._is_hidden(path)]
         return Fitted(
-            tokens,
-            tuple(path for path in shown if self._changes[path]),
-            tuple(path for path in shown if not self._changes[path]),
+            -(-min(self._total(), self._unchanged) // self._unit),
+            tuple(path for path in shown if changes[path]),
+            tuple(path for path in shown if not changes[path]),
         )
 
     def _steps(self) -> Iterator[tuple[SectionPath, int, SectionVisibility | None]]:

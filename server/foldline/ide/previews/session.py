@@ -199,6 +199,7 @@ class Preview:
             tokens=render.tokens,
             output=render.output,
             descriptor=render.descriptor,
+            fits=render.fits,
             kept=self.kept,
             cache=render.cache,
             params=self.options.params,

@@ -70,6 +70,7 @@ class PreviewState:
         order: The ids of all blocks.
         chapters_shown: Which chapters are open, in words.
         blocks: Those that the client hasn't seen as they are now.
+        fits: What `Fit` makes of the text for some budgets, in words.
         kept: What a provider's cache keeps of the version before.
         cache: The part that a provider's cache can keep, `CachePlan.to_json`.
         steps: How many steps there are, the first of which can't be undone.
@@ -88,6 +89,7 @@ class PreviewState:
     tokens: render.Tokens | None
     output: render.Output | None
     descriptor: render.Descriptor | None
+    fits: tuple[str, ...]
     kept: render.Kept | None
     cache: Mapping[str, Any] | None
     params: Mapping[str, Mapping[str, Any]]

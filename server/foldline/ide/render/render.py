@@ -438,6 +438,8 @@ class Render(Answer):
         version: The editor's version of its text; None where it isn't open.
         token_budget: The most that the project lets a request of a prompt cost.
         tools_stability: How often the list of tools changes.
+        fits: What `Fit` makes of the text for 8k, 32k and 200k tokens, in words; none where a
+            section failed, or for an instruction file.
         cache: The part that a provider's cache can keep, `CachePlan.to_json`.
     """
 
@@ -445,6 +447,7 @@ class Render(Answer):
     blocks: tuple[Block, ...] = ()
     tools: tuple[RenderedTool, ...] = ()
     tools_stability: str = dataclasses.field(default="constant", metadata=OMITTED)
+    fits: tuple[str, ...] = ()
     output: Output | None = None
     descriptor: Descriptor | None = None
     fidelity: str = EXECUTED

@@ -172,6 +172,7 @@ def request_of(
             tools=tools,
             output=output,
             fidelity=STATIC,
+            fits=("only running the prompt decides",),
             certain=shown.certain and not unresolved,
         ),
         exact,

@@ -1496,13 +1496,15 @@ var Costs = class {
     "One piece per section, as wide as its tokens, after what is sent beside the text:",
     this.drawn
   );
+  fits = element("ul", { "aria-label": "What Fit folds" });
+  fitting = element("div.legend", { title: FIT }, "With Fit:", this.fits);
   /**
    * `reach` is told which section a piece of the strip stands for, `toggle` to show or to hide what
    * is behind the number; `more` stands below it.
    */
   constructor(reach, toggle, more) {
     this.button = button("amount", { id: "more-button", "aria-controls": "details" }, toggle);
-    this.root.append(this.words, this.strip, this.legend, more);
+    this.root.append(this.words, this.strip, this.legend, this.fitting, more);
     this.strip.addEventListener("click", ({ target }) => {
       const id = target.dataset.for;
       if (id !== void 0) {
@@ -1515,7 +1517,7 @@ var Costs = class {
     this.button.setAttribute("aria-expanded", String(open));
   }
   show(blocks, view) {
-    const { tokens, kept, cache, budget, effects = [] } = view;
+    const { tokens, kept, cache, budget, effects = [], fits = [] } = view;
     const [whole = "Details", ...parts] = tokens?.words ?? [];
     const words = budget?.words ?? whole;
     const [, number = words, ...rest] = /^(.*?)( tokens?| bytes)?( \(.*)?$/.exec(words) ?? [];
@@ -1531,6 +1533,8 @@ var Costs = class {
       ),
       ...done === "" ? [] : [element("span.effects", { title: EFFECTS }, done)]
     );
+    this.fits.replaceChildren(...fits.map((form) => element("li", {}, form)));
+    this.fitting.hidden = fits.length === 0;
     this.strip.hidden = this.legend.hidden = !tokens;
     if (tokens) {
       this.drawStrip(blocks, tokens, kept ?? null, cache ?? null, budget ?? null);
@@ -1604,6 +1608,7 @@ var LEGEND = {
   limit: "end of the budget"
 };
 var ESTIMATED = "Estimated: install foldline[tokens] for exact counts.";
+var FIT = "What render(fit=Fit(tokens=…)) makes of the text; tools and schema come on top.";
 var FROM_SOURCE = "Only running the prompt decides all of its text.";
 var EFFECTS = "Side effects of importing the module.";
 
