@@ -35,14 +35,12 @@ _HALF = re.compile(r"\\ud[89ab]..\Z", re.IGNORECASE)
 class PartialOutput(Generic[OutputT_co]):
     """An answer that is being written, as a valid value of the declared type.
 
-    Texts and arrays are as far as they have come. A field that hasn't come has its default, or is
-    an empty text, array or object, or None. Where another required value is missing (a number, a
-    choice, a date, a pair), there is no such value yet, and an array lacks that item.
+    Texts and arrays are as far as they have come. A field that hasn't come is an empty text, array
+    or object, or None. One that can't be (a number, a choice, a date, a pair) has its default;
+    where it has none, there is no such value yet, and an array lacks that item.
     """
 
     value: OutputT_co
-    path: str
-    """The location that is being written, such as `$.steps[2]`; what is before it is final."""
 
 
 def parse_partial_output(
@@ -59,18 +57,13 @@ def parse_partial_output(
     try:
         text, depth = _closed(output_text, begin.end())
         answer = json.loads(text, parse_constant=refuse_constant)
-        at: Any = config.unwrapped(answer)
-        depth = max(0, depth - (at is not answer))
-        path, level, answer = "$", depth, at
-        while level and at and not isinstance(at, str):
-            level, key = level - 1, [*at][-1] if isinstance(at, dict) else len(at) - 1
-            path += f"[{key}]" if isinstance(at, list) else f".{key}"
-            at = at[key]
+        unwrapped: Any = config.unwrapped(answer)
+        depth -= unwrapped is not answer
         hint = list[config.item] if config.container == "array" else config.item  # type: ignore[name-defined]
-        value = converted(_valid(answer, hint, depth), config)
+        value = converted(_valid(unwrapped, hint, depth), config)
     except (ValueError, RecursionError, Mismatch):
         return None
-    return PartialOutput(cast("OutputT", value), path)
+    return PartialOutput(cast("OutputT", value))
 
 
 def _closed(text: str, start: int) -> tuple[str, int]:
@@ -97,7 +90,7 @@ def _closed(text: str, start: int) -> tuple[str, int]:
 def _valid(value: Any, hint: object, depth: int) -> Any:
     """Return a value as one of that type, its open levels completed; MISSING if it can't be."""
     members = [plain(member) for member in union_members(hint) if not is_optional(member)]
-    if not depth:
+    if depth < 1:
         return value
     if len(members) != 1:
         return MISSING
@@ -106,17 +99,19 @@ def _valid(value: Any, hint: object, depth: int) -> Any:
     if isinstance(value, str):
         return value if kind is str or anything else MISSING
     if isinstance(value, dict) and (dataclass_of(kind) or origin in MAPPINGS or anything):
-        fields = fields_of(kind) if dataclass_of(kind) else ()
-        hints = {field.keyword: field.hint for field in fields}
+        fields = {f.keyword: f for f in fields_of(kind)} if dataclass_of(kind) else {}
         other = arguments[1] if origin in MAPPINGS and arguments else object
         if value:
             key, item = value.popitem()
-            item = _valid(item, hints.get(key, other), depth - 1)
+            item = _valid(item, fields[key].hint if key in fields else other, depth - 1)
             value |= {} if item is MISSING else {key: item}
-        value |= {
-            f.keyword: _empty(f.hint) for f in fields if f.required and f.keyword not in value
-        }
-        return MISSING if MISSING in value.values() else value
+        for key in fields.keys() - value.keys():
+            item = _empty(fields[key].hint)
+            if item is not MISSING:
+                value[key] = item
+            elif fields[key].required:
+                return MISSING
+        return value
     pair = origin is tuple and arguments[1:] not in ((), (Ellipsis,))
     if not isinstance(value, list) or pair or not (anything or origin in (tuple, *ARRAYS, *SETS)):
         return MISSING
