@@ -59,6 +59,13 @@ class Count:
     count: int
 
 
+@dataclass(frozen=True)
+class Noted:
+    text: str
+    more: dict[str, str]
+    note: str = "none"
+
+
 TEXTS = ["", "a", "go\n", 'say "x"', "back\\slash", "é😀", "😀", "{[,:]}", "12", "null", "\\u00e9"]
 
 
@@ -198,6 +205,9 @@ def test_texts_and_arrays_are_as_far_as_they_have_come() -> None:
     assert parsed("[{") == PartialOutput([Step("")])
     assert parsed("[") == PartialOutput([])
     assert parsed("") is None
+    assert parse_partial_output('{"text": "x", "more": {}}', rendered(Noted)) == PartialOutput(
+        Noted("x", {}, "none")
+    )
 
 
 @pytest.mark.parametrize(

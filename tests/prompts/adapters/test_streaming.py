@@ -41,7 +41,6 @@ from foldline.prompts.runtime import (
     Session,
     StreamEvent,
     TextDelta,
-    ToolCallStarted,
     ToolInvoked,
     stream_with_disclosure,
 )
@@ -90,8 +89,6 @@ def told(event: StreamEvent[object]) -> tuple[object, ...]:
     match event:
         case TextDelta():
             return ("text", event.turn, event.text)
-        case ToolCallStarted():
-            return ("begins", event.turn, event.name)
         case ModelAnswered():
             names = tuple(call.name for call in event.calls)
             assert names == event.tool_calls
@@ -109,7 +106,6 @@ ANSWERED = [
     (PromptRendered,),
     ("text", 1, "I "),
     ("text", 1, "look."),
-    ("begins", 1, "weather"),
     ("message", 1, "I look.", ("weather",), 25),
     ("result", 1, "weather", True),
     ("text", 2, "It "),
@@ -130,8 +126,8 @@ async def test_what_is_said_before_calls_is_told_from_the_answer(line: Line) -> 
     async with line.adapter().stream(PROMPT) as events:
         seen = [told(event) async for event in events]
         assert [event async for event in events] == []
-    assert [*seen[:8], (*seen[8][:4], 25), seen[9]] == ANSWERED
-    assert seen[4][4] == seen[8][4] == events.response.usage.total / 2
+    assert [*seen[:7], (*seen[7][:4], 25), seen[8]] == ANSWERED
+    assert seen[3][4] == seen[7][4] == events.response.usage.total / 2
     assert events.response.text == "It rains."
 
 
@@ -166,7 +162,6 @@ async def test_openings_are_in_the_stream(append: bool) -> None:
     assert seen == [
         (PromptRendered,),
         ("text", 1, "Docs?"),
-        ("begins", 1, "open_sections"),
         ("message", 1, "Docs?", ("open_sections",), 0),
         ("result", 1, "open_sections", True),
         *again,

@@ -17,7 +17,6 @@ __all__, __getattr__, __dir__ = exports(
             "ModelExchange",
             "ModelTurn",
             "ProviderAdapter",
-            "report_call",
             "report_request",
         ),
         "schemas": (

@@ -4,7 +4,6 @@ from foldline.prompts.adapters.protocol import (
     ModelExchange,
     ModelTurn,
     ProviderAdapter,
-    report_call,
     report_request,
 )
 from foldline.prompts.adapters.schemas import (
@@ -46,7 +45,6 @@ __all__ = [
     "openai_tools",
     "output_schema",
     "render_for_evaluation",
-    "report_call",
     "report_request",
 ]
 __version__: str

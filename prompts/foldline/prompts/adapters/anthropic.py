@@ -7,13 +7,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from foldline.prompts import runtime
 from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS
 from foldline.prompts.adapters.breakpoints import Cuts, anthropic_rules
-from foldline.prompts.adapters.protocol import ModelTurn, report_call
+from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.adapters.schemas import anthropic_tools, output_schema
 from foldline.prompts.adapters.sdk import (
     DEFAULT_MAX_RETRIES,
@@ -277,11 +276,8 @@ class _Exchange(SdkExchange):
                 sent = self._sent(request, stream=True)
                 del sent["stream"]
                 stream = stack.enter_context(messages.stream(**sent, timeout=request.timeout))
-            for event in stream:
-                if event.type == "text":
-                    request.scope.emit(event.text)
-                elif event.type == "content_block_start" and event.content_block.type == "tool_use":
-                    request.scope.emit(partial(report_call, event.content_block.name))
+            for piece in stream.text_stream:
+                request.scope.emit(piece)
             return stream.get_final_message(), stream.request_id
 
     def _turn(self, parts: Sequence[Message], request_id: str | None) -> ModelTurn:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from foldline.prompts import runtime
 from foldline.prompts.adapters.breakpoints import Cuts, keep_prefix, openai_rules
-from foldline.prompts.adapters.protocol import ModelTurn, report_call
+from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.adapters.schemas import allowed_name, openai_tools, output_schema
 from foldline.prompts.adapters.sdk import Request, SdkAdapter, SdkExchange, plain_message
 from foldline.prompts.disclosure.opening import Appending
@@ -286,10 +285,7 @@ def _pieced(chunks: Iterable[ChatCompletionChunk], emit: Callable[[object], None
         # The last chunk has only the usage.
         for choice in chunk.choices[:1]:
             answer.finish = choice.finish_reason or answer.finish
-            begun = len(calls)
             _add(answer, calls, choice.delta)
-            for _, call in calls[begun:]:
-                emit(partial(report_call, call.name))
             if choice.delta.content:
                 emit(choice.delta.content)
     answer.calls = [call for _, call in sorted(calls, key=lambda numbered: numbered[0])]

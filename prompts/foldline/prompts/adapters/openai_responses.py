@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from foldline.prompts import runtime
 from foldline.prompts.adapters import openai
 from foldline.prompts.adapters.breakpoints import Cuts, keep_prefix, openai_rules
-from foldline.prompts.adapters.protocol import ModelTurn, report_call
+from foldline.prompts.adapters.protocol import ModelTurn
 from foldline.prompts.adapters.schemas import openai_responses_tools
 from foldline.prompts.adapters.sdk import Request, SdkExchange, plain_message
 from foldline.prompts.errors import EvaluationFailure
@@ -127,8 +126,6 @@ class _Responses(SdkExchange):
                 case "response.output_text.delta":
                     text += event.delta
                     emit(event.delta)
-                case "response.output_item.added" if event.item.type == "function_call":
-                    emit(partial(report_call, event.item.name))
                 case "response.completed" | "response.incomplete" | "response.failed":
                     return event.response
                 case "error":

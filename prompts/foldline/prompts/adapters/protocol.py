@@ -36,21 +36,14 @@ class ProviderAdapter(Protocol):
         ...
 
 
-# In the context, so that exchanges that wrap others needn't pass it on.
 CAPTURE: ContextVar[Callable[[Mapping[str, object]], None]] = ContextVar("foldline_capture")
-CALLING: ContextVar[Callable[[str], object]] = ContextVar("foldline_calling")
+"""Publishes a request; in the context, so that exchanges that wrap others needn't pass it on."""
 
 
 def report_request(body: Mapping[str, object]) -> None:
     """Say in an exchange's `ask` which body is about to be sent; it mustn't change any more."""
     if (capture := CAPTURE.get(None)) is not None:
         capture(body)
-
-
-def report_call(name: str) -> None:
-    """Say in an exchange's `ask` that the model has begun a call of this tool."""
-    if (calling := CALLING.get(None)) is not None:
-        calling(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import TypeAlias, Unpack
 
 from foldline.prompts.adapters import transcript
 from foldline.prompts.adapters.base import DEFAULT_MAX_TURNS, BaseAdapter
-from foldline.prompts.adapters.protocol import Bounds, ModelExchange, ModelTurn, report_call
+from foldline.prompts.adapters.protocol import Bounds, ModelExchange, ModelTurn
 from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.errors import EvaluationFailure, PromptEvaluationError
 from foldline.prompts.rendered import RenderedPrompt
@@ -204,7 +204,7 @@ class _Playing:
             )
         turn = self._turns[self._played].message(self._played + 1)
         self._played += 1
-        _stream(turn, bounds["on_text"])
+        _stream(turn.text, bounds["on_text"])
         return turn
 
     def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
@@ -259,7 +259,7 @@ class _Answering:
             turn = answer.message(len(self._history) + 1)
         else:
             turn = answer
-        _stream(turn, bounds["on_text"])
+        _stream(turn.text, bounds["on_text"])
         return turn
 
     def tell(self, outcomes: Sequence[ToolOutcome]) -> None:
@@ -286,12 +286,10 @@ def _seen(rendered: RenderedPrompt[object]) -> transcript.PromptSeen:
     return transcript.PromptSeen(rendered.text, tuple(tool.name for tool in rendered.tools))
 
 
-def _stream(turn: ModelTurn, on_text: Callable[[str], object] | None) -> None:
+def _stream(text: str, on_text: Callable[[str], object] | None) -> None:
     if on_text is not None:
-        for piece in _PIECE.findall(turn.text):
+        for piece in _PIECE.findall(text):
             on_text(piece)
-        for call in turn.tool_calls:
-            report_call(call.name)
 
 
 def _difference(expected: str, found: str) -> str:

@@ -102,8 +102,7 @@ class SdkExchange(ABC):
         """Return the arguments as they are sent, and report the body; `more` replaces some."""
         sent: dict[str, Any] = {**well_formed(self.request), **more}
         body = {name: value for name, value in sent.items() if name not in _NOT_IN_BODY}
-        # In the caller's thread, where events are published.
-        request.scope.emit(partial(report_request, {**body, **(sent.get("extra_body") or {})}))
+        request.scope.emit({**body, **(sent.get("extra_body") or {})})
         return sent
 
     def _whole(self, request: Request) -> Any:
@@ -303,8 +302,9 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         pieces: list[str] = []
 
         def receive(piece: object) -> None:
-            if callable(piece):
-                piece()
+            if isinstance(piece, dict):
+                # In the caller's thread, where events are published.
+                report_request(piece)
             elif on_text is not None:
                 pieces.append(str(piece))
                 on_text(pieces[-1])

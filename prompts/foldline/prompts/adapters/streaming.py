@@ -10,7 +10,6 @@ from contextlib import AsyncExitStack, suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeAlias, TypeVar
 
-from foldline.prompts.adapters.protocol import CALLING
 from foldline.prompts.bus import InProcessEventBus
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptConfigurationError, check_at_least
@@ -34,7 +33,7 @@ class TextDelta:
     """A piece of the model's text, as it arrives.
 
     Whether it is of the answer is known when its message ends: then `ModelAnswered` has the same
-    `turn`, and no `calls` if it is. A `ToolCallStarted` of that turn says earlier that it isn't.
+    `turn`, and no `calls` if it is.
     """
 
     text: str
@@ -42,15 +41,7 @@ class TextDelta:
     """The number of the message in its evaluation, from 1."""
 
 
-@FrozenDataclass()
-class ToolCallStarted:
-    """The model has begun a call of a tool; its arguments are still to come."""
-
-    name: str
-    turn: int
-
-
-StreamEvent: TypeAlias = TextDelta | PartialOutput[OutputT] | ToolCallStarted | Event
+StreamEvent: TypeAlias = TextDelta | PartialOutput[OutputT] | Event
 """An item of a stream, in order of time; a `PartialOutput` follows the text it was parsed from."""
 
 
@@ -84,8 +75,8 @@ class EvaluationStream(Generic[OutputT]):
     evaluation that still runs, and closes its connection.
     """
 
-    # All is heard in the thread of the evaluation, in order: texts and calls as they come, and the
-    # events, on a bus before the caller's.
+    # All is heard in the thread of the evaluation, in order: texts, and events on a bus before the
+    # caller's.
 
     def __init__(
         self, evaluate: Callable[..., Any], slots: Slots, keywords: dict[str, Any], *, silent: bool
@@ -123,12 +114,8 @@ class EvaluationStream(Generic[OutputT]):
                 await self._exit.enter_async_context(self._slots.slot())
         scope = CancelScope(self._keywords.get("cancellation"))
         self._exit.callback(scope.cancel)
-
-        def run() -> object:
-            CALLING.set(lambda name: self._put("event", ToolCallStarted(name, self._turn)))
-            return self._evaluate(**{**self._keywords, "cancellation": scope})
-
-        start(EVALUATION_THREAD_NAME, run, self._put)
+        evaluate = functools.partial(self._evaluate, **{**self._keywords, "cancellation": scope})
+        start(EVALUATION_THREAD_NAME, evaluate, self._put)
         return self
 
     async def __aexit__(self, *_: object) -> None:

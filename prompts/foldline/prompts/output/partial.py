@@ -74,7 +74,7 @@ def _closed(text: str, start: int) -> tuple[str, int]:
         if mark in "{[":
             brackets += mark
         elif mark in "}]":
-            brackets = brackets[:-1]
+            brackets, is_key = brackets[:-1], False
         if mark in "{,:":
             is_key = mark != ":" and brackets[-1:] == "{"
         if mark in ",:" or (is_key and mark != "{"):

@@ -13,7 +13,7 @@ __all__, __getattr__, __dir__ = exports(
             "evaluate_with_disclosure",
             "stream_with_disclosure",
         ),
-        ".adapters.streaming": ("EvaluationStream", "StreamEvent", "TextDelta", "ToolCallStarted"),
+        ".adapters.streaming": ("EvaluationStream", "StreamEvent", "TextDelta"),
         ".bus": (
             "EventBus",
             "InProcessEventBus",

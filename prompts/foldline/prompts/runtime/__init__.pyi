@@ -3,12 +3,7 @@ from foldline.prompts.adapters.disclosure import (
     evaluate_with_disclosure,
     stream_with_disclosure,
 )
-from foldline.prompts.adapters.streaming import (
-    EvaluationStream,
-    StreamEvent,
-    TextDelta,
-    ToolCallStarted,
-)
+from foldline.prompts.adapters.streaming import EvaluationStream, StreamEvent, TextDelta
 from foldline.prompts.bus import (
     EventBus,
     InProcessEventBus,
@@ -103,7 +98,6 @@ __all__ = [
     "TokenUsage",
     "ToolAnswer",
     "ToolCall",
-    "ToolCallStarted",
     "ToolInvoked",
     "ToolOutcome",
     "ToolTurn",
