@@ -51,15 +51,15 @@ SETTINGS_HEAD = """\
 <!-- Made by `docs/make_tables.py`; don't edit it. -->
 # Settings
 
-A project sets what everybody who works on it shares, in its `pyproject.toml`. A client sets what
-belongs to a person or a machine, trust above all. VS Code shows its settings, `foldline.*`, in its
-own editor of settings.
+A project sets what everybody who works on it shares, in `foldline.toml` or in `[tool.foldline]` of
+`pyproject.toml`. The keys are the same: `[tool.foldline.severity]` is `[severity]` there. Of both in
+one folder, `foldline.toml` counts, and the other is reported. A client sets what belongs to a
+person or a machine, trust above all.
 
-For a file, the nearest `pyproject.toml` at or above it that has `[tool.foldline]` counts, and no
-other, whether the file, its folder or the root is named. Nothing above the root counts: in an
-editor and over MCP that is the opened folder, for `check`, `tokens` and `preview` the git
-repository, without one the outermost folder with a `pyproject.toml`. Imports are followed up to the
-same root; of its files, only imported ones are read.
+For a file, the nearest of them at or above it counts, and no other. Nothing above the root counts:
+in an editor and over MCP that is the opened folder, for `check`, `tokens` and `preview` the git
+repository, without one the outermost folder with such a file or a `pyproject.toml`. Imports are
+followed up to the same root.
 """
 
 DIAGNOSTICS_HEAD = """\

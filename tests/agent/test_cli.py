@@ -106,7 +106,7 @@ IMPORTS = {
     "outline review.py": (FILES | PARSERS, 112),
     "symbol review.py Reviewer": (FILES | PARSERS, 120),
     # With the plugins, as files here name it.
-    "refs --seconds 0 Review": (FILES | PARSERS | {"tree_sitter_markdown"}, 213),
+    "refs --seconds 0 Review": (FILES | PARSERS | {"tree_sitter_markdown"}, 214),
     "search review": (FILES | PARSERS, 125),
     "grep review": (FILES, 91),
 }
@@ -244,7 +244,7 @@ def test_help_of_a_verb_is_that_of_its_option() -> None:
             for verb in (["install"], ["stack", "--client"])
             for wrong, near in (("claude", "claude-code"), ("VSCode", "copilot"))
         ),
-        (["install"], "name a client, such as opencode, "),
+        (["install"], "name a client, or set `clients` in foldline.toml: there are opencode, "),
         (["--budget=5", "tree"], "foldline: write --budget behind `foldline tree`"),
         (
             ["--bugdet=5", "tree"],

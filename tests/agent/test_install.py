@@ -92,6 +92,20 @@ def test_clients_may_be_several(home: Path, capsys: pytest.CaptureFixture[str]) 
     assert not (home / USER_FILES["codex"]).exists()
 
 
+def test_without_a_name_the_clients_of_the_settings_are_installed(
+    project: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert install("--project", project) == 2
+    assert "name a client, or set `clients` in foldline.toml: there are " in capsys.readouterr().err
+    (project / "foldline.toml").write_text('clients = ["zed", "copilot"]\n')
+    assert install("--project", project) == 0
+    assert {file.name for file in project.iterdir()} == {"foldline.toml", ".zed", ".vscode"}
+    (project / "foldline.toml").write_text('clients = ["vscode"]\n')
+    assert install("--project", project) == 2
+    assert "did you mean 'copilot'?" in capsys.readouterr().err
+    assert not any(home.iterdir())
+
+
 @pytest.mark.real
 def test_the_program_that_clients_start_is_a_server(tmp_path: Path) -> None:
     started = subprocess.run(

@@ -80,10 +80,10 @@ def test_a_file_that_is_no_python_module_is_refused_and_markdown_says_who_reads_
     assert main([verb, "NOTES.md"]) == 2
     assert capsys.readouterr().err == (
         f"foldline {verb}: NOTES.md isn't a file that agents load, such as AGENTS.md; if yours do, "
-        'put instructions = ["NOTES.md"] into [tool.foldline] of pyproject.toml; '
+        'put instructions = ["NOTES.md"] into foldline.toml; '
         "`foldline outline NOTES.md` and `foldline symbol NOTES.md HEADING` read any file\n"
     )
-    Path("pyproject.toml").write_text('[tool.foldline]\ninstructions = ["NOTES.md"]\n')
+    Path("foldline.toml").write_text('instructions = ["NOTES.md"]\n')
     assert main([verb, "NOTES.md"]) == 0
     capsys.readouterr()
     for words in (["outline", "NOTES.md"], ["symbol", "NOTES.md", "Rules"]):

@@ -90,6 +90,7 @@ def test_the_settings_are_the_options_of_the_server() -> None:
     assert {name: setting["default"] for name, setting in options.items()} == {
         **defaults,
         "instructions": [],
+        "clients": [],
         "tokenBudget": 0,
     }
     assert list(options) == list(defaults)

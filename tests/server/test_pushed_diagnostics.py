@@ -204,8 +204,9 @@ async def test_severities_come_from_the_project_and_follow_it(watching: Watch, r
     (root / "pyproject.toml").write_text("[tool.foldline.severity]\nlong-summary = 'off'\n")
     editor.saved("pyproject.toml")
     assert await editor.next(2) == ("prompt.py", 1, [])
-    (root / "pyproject.toml").write_text("[tool.foldline]\ntoken-budget = 3\n")
-    editor.saved("pyproject.toml")
+    (root / "pyproject.toml").unlink()
+    (root / "foldline.toml").write_text("token-budget = 3\n")
+    editor.saved("foldline.toml")
     assert await editor.next(3) == (
         "prompt.py", 1, ["token-budget Warning", "long-summary Warning"],
     )  # fmt: skip

@@ -13,7 +13,7 @@ return {
     if not require('foldline').source_uri(bufnr) then
       return
     end
-    local markers = { 'pyproject.toml', 'setup.py', 'setup.cfg', '.git' }
+    local markers = { 'foldline.toml', 'pyproject.toml', 'setup.py', 'setup.cfg', '.git' }
     local file = vim.api.nvim_buf_get_name(bufnr)
     on_dir(vim.fs.root(bufnr, markers) or (file ~= '' and vim.fs.dirname(file) or vim.uv.cwd()))
   end,

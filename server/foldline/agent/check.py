@@ -33,7 +33,7 @@ DESCRIPTION = """\
 Finds mistakes in prompts from their source alone, and in the files that instruct agents, such as
 AGENTS.md and SKILL.md: nothing is imported or executed. The exit status is 1 if there are
 diagnostics, 2 if the check failed, a plugin is left out or a file that was named holds no prompt.
-Severities and the token budget are set in [tool.foldline] of pyproject.toml."""
+Severities and the token budget are set in foldline.toml or [tool.foldline] of pyproject.toml."""
 
 
 def register(verbs: Verbs) -> None:

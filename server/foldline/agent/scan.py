@@ -8,6 +8,7 @@ from pathlib import Path
 
 from foldline.agent.refusals import Refused
 from foldline.agent.targets import check_python
+from foldline.backends.base.reading import PROJECT_FILES
 from foldline.backends.errors import cut
 from foldline.backends.files import repository
 from foldline.backends.formatting.visible import visible
@@ -25,7 +26,7 @@ from foldline.ide.workspace import Workspace
 from foldline.links import is_loop, resolved
 from foldline.records import record
 
-_ROOT_MARKS = ("pyproject.toml", ".git", "setup.py", "setup.cfg")
+_ROOT_MARKS = (*PROJECT_FILES, ".git", "setup.py", "setup.cfg")
 
 
 @record
@@ -153,7 +154,11 @@ def analysis_root(path: Path) -> Path:
     It is the repository, without one the outermost project around it, else its own folder.
     """
     start = path if path.is_dir() else path.parent
-    projects = [one for one in (start, *start.parents) if os.path.exists(one / "pyproject.toml")]
+    projects = [
+        one
+        for one in (start, *start.parents)
+        if any(os.path.exists(one / name) for name in PROJECT_FILES)
+    ]
     return repository.repository_of(start) or (projects or [start])[-1]
 
 

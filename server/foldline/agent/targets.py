@@ -23,7 +23,7 @@ def check_python(path: Path) -> None:
         if path.suffix in (".md", ".mdc", ".mdx", ".markdown"):
             raise Refused(
                 f"{shown} isn't a file that agents load, such as AGENTS.md; if yours do, put "
-                f'instructions = ["{shown}"] into [tool.foldline] of pyproject.toml; '
+                f'instructions = ["{shown}"] into foldline.toml; '
                 f"`foldline outline {shown}` and `foldline symbol {shown} HEADING` read any file"
             )
         raise Refused(f"{shown} isn't a Python module, and only those hold prompts")

@@ -1,4 +1,6 @@
-"""Options for prompts: `[tool.foldline]` of a project, and the client's configuration section.
+"""Options for prompts: those of a project, and the client's configuration section.
+
+In `pyproject.toml`; in `foldline.toml` they have no `tool.foldline` before them:
 
 ```toml
 [tool.foldline]
@@ -8,6 +10,8 @@ token-budget = 8000       # a prompt beyond it is reported; 0 for no budget
 code-lens = true
 inlay-hints = true
 instructions = ["docs/agents/*.md", "!old/AGENTS.md"]  # more files that instruct agents, or fewer
+
+clients = ["claude-code", "cursor"]     # those that the project is for
 
 [tool.foldline.severity]
 long-summary = "hint"     # error, warning, information, hint, off
@@ -23,9 +27,10 @@ from dataclasses import field, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 
-from foldline.backends.base.reading import Between, OneOf, read_project, read_table
+from foldline.backends.base.reading import PROJECT_FILES, Between, OneOf, read_project, read_table
 from foldline.backends.errors import PathError
 from foldline.ide.checks import Code, Severity
+from foldline.ide.client_names import ClientName
 from foldline.ide.entry_points import others_installed
 from foldline.ide.settings import Settings
 from foldline.ide.token_counter import Encoding
@@ -41,7 +46,7 @@ TableT = TypeVar("TableT", bound="DataclassInstance")
 
 @record
 class Nearest(Generic[TableT]):
-    """A table of the nearest `pyproject.toml` that has it.
+    """A table of the nearest project's file that has it.
 
     Attributes:
         folder: The folder that its paths are relative to.
@@ -57,19 +62,13 @@ class Nearest(Generic[TableT]):
 def nearest_table(
     file: Path, root: Path, kind: type[TableT], *names: str, others: tuple[str, ...] = ()
 ) -> Nearest[TableT]:
-    """Read `[tool.foldline]`, or a table in it, for a file: from its folder up to the root."""
+    """Read the settings, or a table in them, for a file: from its folder up to the root."""
     problems: list[str] = []
     for folder in [one for one in file.parents if one.is_relative_to(root)] or [root]:
-        project = folder / "pyproject.toml"
-        time = size = 0
-        try:
-            stamp = project.stat()
-            time, size = stamp.st_mtime_ns, stamp.st_size
-        except (FileNotFoundError, NotADirectoryError):
+        stamps = tuple(_stamp(folder / name) for name in PROJECT_FILES)
+        if not any(stamps):
             continue
-        except OSError:
-            pass  # It is there, and reading it says what is wrong.
-        table = _read(project, root, kind, names, others, time, size)
+        table = _read(folder, root, kind, names, others, stamps)
         if isinstance(table, str):
             problems.append(table)
         elif table is not None:
@@ -77,22 +76,31 @@ def nearest_table(
     return Nearest(root, kind(), tuple(problems))
 
 
+def _stamp(file: Path) -> tuple[int, int] | None:
+    try:
+        stamp = file.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return 0, 0  # It is there, and reading it says what is wrong.
+    return stamp.st_mtime_ns, stamp.st_size
+
+
 @lru_cache(maxsize=256)
 def _read(
-    file: Path,
+    folder: Path,
     root: Path,
     kind: type[TableT],
     names: tuple[str, ...],
     others: tuple[str, ...],
-    _time: int,
-    _size: int,
+    _stamps: tuple[tuple[int, int] | None, ...],
 ) -> Nearest[TableT] | str | None:
-    """The table of a file as it was at that time; None without one, or why it was not read."""
+    """The table of a folder as it was at that time; None without one, or why it was not read."""
     try:
-        table = read_project(file, root, kind(), *names, others=others)
+        table = read_project(folder, root, kind(), *names, others=others)
     except PathError as error:
         return error.summary
-    return None if table is None else Nearest(file.parent, *table)
+    return None if table is None else Nearest(folder, *table[:2])
 
 
 @record
@@ -108,6 +116,7 @@ class PromptOptions:
         inlay_hints: Show the numbers and token counts of sections.
         instructions: More files that instruct agents, besides those that clients load by
             themselves, in the syntax of `.gitignore`; `!` takes files out.
+        clients: The clients that the project is for, such as `claude-code`; by default all.
         severity: Severities by diagnostic code that differ from the defaults; plugins' codes, too.
     """
 
@@ -117,6 +126,7 @@ class PromptOptions:
     code_lens: bool = True
     inlay_hints: bool = True
     instructions: tuple[str, ...] = ()
+    clients: tuple[Annotated[str, ClientName()], ...] = ()
     severity: Mapping[Annotated[str, OneOf(tuple(Code), others_installed)], Severity] = field(
         default_factory=dict
     )

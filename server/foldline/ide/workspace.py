@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from foldline import backends, ide
 from foldline.backends.base.extras import require_code_packages
+from foldline.backends.base.reading import PROJECT_FILES
 from foldline.backends.base.waiting import PROMPTS, STATUS, in_thread
 from foldline.backends.formatting.visible import visible
 from foldline.ide.errors import PathRefused, Untrusted
@@ -276,7 +277,8 @@ class Workspace:
 
     def changed_on_disk(self, uris: Iterable[str]) -> None:
         """Read changed files again; only previews use those of other kinds than these."""
-        read = [uri for uri in uris if uri.endswith((".py", ".md", ".mdc", "/pyproject.toml"))]
+        endings = (".py", ".md", ".mdc", *(f"/{name}" for name in PROJECT_FILES))
+        read = [uri for uri in uris if uri.endswith(endings)]
         for path in filter(None, map(local_path, read)):
             with self._lock:
                 holders = [one for root, one in self._folders.items() if path.is_relative_to(root)]

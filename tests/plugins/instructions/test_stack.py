@@ -544,6 +544,13 @@ def test_a_file_that_switches_another_off_is_told_in_that_one(tmp_path: Path) ->
     assert other == "opencode 1 doesn't read this file, as there is AGENTS.md"
 
 
+def test_only_the_projects_clients_are_told_of(tmp_path: Path) -> None:
+    written(tmp_path, {"CLAUDE.md": "c", "AGENTS.md": "r", "foldline.toml": "clients = ['zed']"})
+    assert not said(tmp_path, "AGENTS.md")
+    ((_, message),) = said(tmp_path, "CLAUDE.md")
+    assert message == "Zed doesn't read this file, as there is AGENTS.md"
+
+
 def test_the_check_reports_it_at_the_first_line(tmp_path: Path) -> None:
     text = "# Rules\nBe brief.\n"
     written(tmp_path, {"CLAUDE.md": "c", "a/AGENTS.md": text})

@@ -106,6 +106,20 @@ def test_clients_are_parted_by_blanks_commas_or_options(words: list[str], reposi
     assert shown("--client", *words) == shown("--client", "gemini", "codex")
 
 
+def test_the_clients_of_the_settings_are_shown(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository / "foldline.toml").write_text('clients = ["gemini", "codex"]\n')
+    told = "The clients are those of the settings; --client names others.\n"
+    assert told in shown()
+    shown_clients = [one["client"] for one in json.loads(shown("--json"))["stacks"]]
+    assert shown_clients == ["gemini", "codex"]
+    assert told not in shown("--client", "codex")
+    (repository / "foldline.toml").write_text('clients = ["vscode"]\n')
+    assert main(["stack"]) == 2
+    assert "clients[0]: unknown client; did you mean 'copilot'?" in capsys.readouterr().err
+
+
 def test_a_client_may_start_in_another_folder(repository: Path) -> None:
     assert repository
     told = shown("src/app.go", "--client", "codex", "--start", "src")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cache
@@ -27,7 +28,14 @@ from typing import (
 )
 
 from foldline.backends.base.near_names import did_you_mean, near_names
-from foldline.backends.errors import MOST_PROBLEMS, MissingPathError, cut, first_few, shown
+from foldline.backends.errors import (
+    MOST_PROBLEMS,
+    MissingPathError,
+    PathError,
+    cut,
+    first_few,
+    shown,
+)
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -73,6 +81,10 @@ class OneOf:
     more: Callable[[], bool]
 
 
+PROJECT_FILES = ("foldline.toml", "pyproject.toml")
+"""The files of a folder's settings; the first that is there counts."""
+_SHARED = ("tool", "foldline")
+
 OMITTED = {"omitted": True}
 """Metadata of a dataclass field that JSON lacks where it has its default."""
 
@@ -112,9 +124,11 @@ def read_table(
 
 
 def read_project(
-    file: Path, root: Path, base: TableT, *names: str, others: Iterable[str] = ()
-) -> tuple[TableT, tuple[str, ...]] | None:
-    """Read `[tool.foldline]` of a `pyproject.toml`, or a table in it, like `read_table`.
+    folder: Path, root: Path, base: TableT, *names: str, others: Iterable[str] = ()
+) -> tuple[TableT, tuple[str, ...], str] | None:
+    """Read a folder's settings, or a table in them, like `read_table`; also returns their place.
+
+    They are `foldline.toml`, or else `[tool.foldline]` of `pyproject.toml`.
 
     Returns:
         None where there is no such table.
@@ -124,16 +138,31 @@ def read_project(
     """
     from foldline.backends.files.reader import read_toml
 
+    own, shared = (folder / name for name in PROJECT_FILES)
+    file, keys, ignored = own, names, False
     try:
-        values: object = read_toml(file, root=root)
+        values: object = read_toml(own, root=root)
+        with suppress(PathError):
+            ignored = not names and _inside(read_toml(shared, root=root), _SHARED) is not None
     except MissingPathError:
-        return None
-    keys = ("tool", "foldline", *names)
-    for name in keys:
-        if not isinstance(values, Mapping) or name not in values:
+        file, keys = shared, (*_SHARED, *names)
+        try:
+            values = read_toml(shared, root=root)
+        except MissingPathError:
             return None
-        values = values[name]
-    return read_table(values, base, f"{file}: {'.'.join(keys)}", others=others)
+    if (table := _inside(values, keys)) is None:
+        return None
+    read, problems = read_table(table, base, ".".join(keys), others=others)
+    problems = tuple(f"{file}: {problem}" for problem in problems)
+    if ignored:
+        problems = (f"{shared}: move [tool.foldline] into {own}: only that is read", *problems)
+    return read, problems, f"{file}: {'.'.join(keys)}"
+
+
+def _inside(values: object, keys: Iterable[str]) -> object:
+    for key in keys:
+        values = values.get(key) if isinstance(values, Mapping) else None
+    return values
 
 
 def unknown(name: str, known: Iterable[str], what: str) -> str:
@@ -278,12 +307,11 @@ class _Reading:
         return self._wrong(path, _PHRASES[kind], value)
 
     def _bounded(self, notes: tuple[object, ...], value: object, path: str) -> object:
-        for note in notes:
-            if isinstance(note, Between) and isinstance(value, (int, float)):
-                refusal = note.refusal(value)
-                if refusal:
-                    self.problems[path] = refusal
-                    return _WRONG
+        for note in () if value is None or value is _WRONG else notes:
+            # `Between`, and what has a check of its own.
+            if hasattr(note, "refusal") and (refusal := note.refusal(value)):
+                self.problems[path] = refusal
+                return _WRONG
         return value
 
     def _wrong(self, path: str, expected: str, value: object) -> object:

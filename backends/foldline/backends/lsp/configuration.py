@@ -1,4 +1,4 @@
-"""A project's settings for language servers, in `[tool.foldline.lsp]` of its `pyproject.toml`.
+"""A project's settings for language servers, in `[tool.foldline.lsp]`, or `lsp` of `foldline.toml`.
 
 ```toml
 [tool.foldline.lsp]
@@ -48,7 +48,7 @@ class ServerChoice:
     """The table of servers for a project, in the order in which they are tried.
 
     `problems` lists the mistakes in its configuration, which are left out; `ignored` names the part
-    that waits for trust. `outlines` is `BY_SERVER` or `BY_SYNTAX`.
+    that waits for trust. `outlines` is `BY_SERVER` or `BY_SYNTAX`, `place` the table's name.
     """
 
     servers: tuple[ServerSpec, ...]
@@ -57,6 +57,7 @@ class ServerChoice:
     problems: tuple[str, ...] = ()
     ignored: str = ""
     outlines: str = BY_SERVER
+    place: str = ""
 
 
 @record
@@ -93,12 +94,11 @@ class ServersTable:
 
 def read_configuration(root: Path, *, trusted: bool) -> ServerChoice:
     """The servers for the workspace at `root`."""
-    file = root / "pyproject.toml"
-    where = f"{file}: tool.foldline.{TABLE}"
     table = ServersTable()
     problems: tuple[str, ...] = ()
+    where = TABLE
     try:
-        table, problems = read_project(file, root, table, TABLE) or (table, problems)
+        table, problems, where = read_project(root, root, table, TABLE) or (table, problems, where)
     except errors.PathError as error:
         problems = (error.summary,)
     specs = {spec.name: spec for spec in SERVERS}
@@ -114,19 +114,25 @@ def read_configuration(root: Path, *, trusted: bool) -> ServerChoice:
     for key in ("use", "disable"):
         wrong += _unknown(f"{where}.{key}", getattr(table, key), specs, "server")
     problems = errors.first_few((*problems, *wrong))
+    place = f"[{where.rpartition(' ')[2]}]"
     disabled = frozenset(name for name in table.disable if name in specs)
     if not trusted:
         waiting = [key for key in ("use", "servers") if getattr(table, key)]
         ignored = waiting and (
-            f"[tool.foldline.{TABLE}] {' and '.join(waiting)} may choose what is run, and waits "
+            f"{place} {' and '.join(waiting)} may choose what is run, and waits "
             "until you trust the workspace: in your editor, or with --trust"
         )
         return ServerChoice(
-            SERVERS, disabled, problems=problems, ignored=ignored or "", outlines=table.outlines
+            SERVERS,
+            disabled,
+            problems=problems,
+            ignored=ignored or "",
+            outlines=table.outlines,
+            place=place,
         )
     use = tuple(name for name in table.use if name in specs)
     servers = tuple(specs[name] for name in dict.fromkeys((*use, *specs)))
-    return ServerChoice(servers, disabled, use, problems, outlines=table.outlines)
+    return ServerChoice(servers, disabled, use, problems, outlines=table.outlines, place=place)
 
 
 def hiding_settings(spec: ServerSpec, root: Path) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from foldline.backends.base import reading
 from foldline.backends.files.reader import read_toml
@@ -15,6 +15,9 @@ from foldline.ide.client_names import clients_named
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.plugins import plugins
 from foldline.records import record
+
+if TYPE_CHECKING:
+    from foldline.ide.folder import Folder
 
 _NAME = re.compile(r"[\w.-]+")
 
@@ -86,3 +89,16 @@ def chosen_clients(names: Iterable[str]) -> tuple[Client, ...]:
     """
     every = all_clients()
     return clients_named(names, {client.name: client for client in every}) or every
+
+
+def project_clients(folder: Folder, file: Path | None = None) -> tuple[Client, ...]:
+    """Return the clients that the settings for a file name, or that the folder shows to be used.
+
+    Without settings, these are all but those whose `own` files it lacks.
+    """
+    exists, names = folder.access.file_backend.exists, folder.options(file).clients
+    return tuple(
+        client
+        for client in all_clients()
+        if (client.name in names if names else not client.own or any(map(exists, client.own)))
+    )

@@ -23,7 +23,7 @@ from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile, instruction_file
 from foldline.ide.instructions.front_matter import Field, fields, globs_of, matches
 from foldline.ide.token_counter import TokenCounter
-from foldline.plugins.instructions.clients import Client, Rule, all_clients
+from foldline.plugins.instructions.clients import Client, Rule, project_clients
 from foldline.records import record
 
 _IMPORT = re.compile(r"(?<!\S)@([^\s`]+)")
@@ -125,9 +125,7 @@ def switched_off(folder: Folder, path: str) -> Iterator[tuple[int, str]]:
     """
     backend = folder.access.file_backend
     switched: dict[tuple[str, str], list[str]] = {}
-    for client in all_clients():
-        if client.own and not any(map(backend.exists, client.own)):
-            continue
+    for client in project_clients(folder, folder.root / path):
         maker = _Stack(backend, _NO_COUNTER, client, path, ".")
         if client.limit is None and not maker.competes:
             continue

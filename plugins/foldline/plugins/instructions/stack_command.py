@@ -20,7 +20,7 @@ COMMAND = "foldline.server.instructions.stack"
 
 @record
 class Arguments:
-    """The document, by default that with the focus, and the names of clients, by default all."""
+    """The document, by default that with the focus, and clients, by default the settings'."""
 
     uri: str | None = None
     clients: tuple[str, ...] = ()
@@ -29,10 +29,10 @@ class Arguments:
 async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
     uri = arguments.uri or ls.core.focus.uri
     path = path_of(uri) if uri else next(iter(ls.core.roots), Path.cwd()) / "_"
-    clients = chosen_clients(arguments.clients)
 
     def run() -> dict[str, object]:
         folder = ls.core.folder(path)
+        clients = chosen_clients(arguments.clients or folder.options(path).clients)
         file = path.relative_to(folder.root).as_posix()
         listed = [unstructured(stack) for stack in stacks(folder, clients, file)]
         for one in (one for stack in listed for one in stack["files"]):

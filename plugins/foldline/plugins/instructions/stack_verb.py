@@ -39,7 +39,8 @@ def register(verbs: Verbs) -> None:
         nargs="+",
         action="extend",
         metavar="NAME",
-        help=f"{', '.join(client.name for client in all_clients())} (default: all)",
+        help=f"{', '.join(client.name for client in all_clients())} (default: those of the "
+        "setting `clients`, else all)",
     )
     parser.add_argument("--sections", action="store_true", help="show the cost of each section")
     parser.add_argument(
@@ -67,21 +68,27 @@ def run(options: Namespace) -> int:
     file = None if path.is_dir() and not options.file else _inside(path, root)
     if file and path.is_dir():
         file = f"{file}/_"
+    (folder,) = Workspace.at(root).folders()
+    settings = folder.project_options(root / file if file else None)
+    if settings.problems:
+        raise Refused("; ".join(settings.problems))
     try:
-        clients = chosen_clients(options.client or ())
+        clients = chosen_clients(options.client or settings.table.clients)
     except ToolRefused as error:
         if options.file:
             raise
         raise Refused(f"{error}; a FILE goes before --client") from error
-    (folder,) = Workspace.at(root).folders()
     listed = list(stacks(folder, clients, file, start))
     if options.json:
         counter = {"encoding": folder.counter().encoding, "exact": folder.counter().exact}
         show(json_text({**counter, "root": str(root), "file": file, "stacks": unstructure(listed)}))
         return 0
-    shown = [one for one in listed if options.client or one.files or one.left_out]
+    named = options.client or settings.table.clients
+    shown = [one for one in listed if named or one.files or one.left_out]
     others = [one.title for one in listed if one not in shown]
     lines = list(_lines(shown, others, folder.counter(), options, clients))
+    if named and not options.client:
+        lines.append([("The clients are those of the settings; --client names others.", "dim")])
     if repository.repository_of(root) != root:
         lines.append([(f"No .git: {visible(str(root))} is taken for the repository.", "dim")])
     show_styled(lines, wrap=True)

@@ -8,6 +8,8 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self, TypedDict, Unpack
 from urllib.parse import urlsplit
@@ -26,7 +28,9 @@ from foldline.prompts.runtime.events import Event
 from foldline.prompts.runtime.redaction import Redact
 
 VARIABLE = "FOLDLINE_STORE"
-_PYPROJECT_BYTES = 2_000_000
+_PROJECT_BYTES = 2_000_000
+# The table of a project's settings, by file.
+_TABLES = {"foldline.toml": (), "pyproject.toml": ("tool", "foldline")}
 # What libpq takes beside URLs; its text may hold a password.
 _PAIRS = re.compile(r"\s*\w+\s*=")
 
@@ -193,8 +197,8 @@ def open_event_store(
 
     Args:
         where: A `postgresql://` URL, which needs the extra `postgres`, or the path of an SQLite
-            file. By default the environment's `FOLDLINE_STORE`, else `store` in `[tool.foldline]`
-            of the nearest `pyproject.toml`.
+            file. By default the environment's `FOLDLINE_STORE`, else `store` of the nearest
+            `foldline.toml`, or of `[tool.foldline]` of the nearest `pyproject.toml`.
         content: Store texts, too; a function, such as `Redaction()`, redacts them, and reasons.
 
     Raises:
@@ -204,8 +208,8 @@ def open_event_store(
     chosen = where or os.environ.get(VARIABLE) or project_store(Path.cwd())
     if not chosen:
         raise ValueError(
-            f"No store is configured: set {VARIABLE} or `store` in [tool.foldline] of "
-            "pyproject.toml to a postgresql:// URL or a path, or pass one."
+            f"No store is configured: set {VARIABLE}, or `store` in foldline.toml or "
+            "[tool.foldline] of pyproject.toml, to a postgresql:// URL or a path, or pass one."
         )
     if is_server(chosen):
         from foldline.plugins.stores.postgres_store import PostgresEventStore
@@ -228,19 +232,19 @@ def is_server(where: str | os.PathLike[str]) -> bool:
 
 
 def project_store(folder: Path) -> str | None:
-    """Return `store` in `[tool.foldline]` of the nearest `pyproject.toml`, upward from a folder.
+    """Return `store` of the nearest `foldline.toml` or `pyproject.toml`, upward from a folder.
 
     Raises:
         ValueError: That isn't TOML, or names a password or a file outside of the project.
     """
-    root = next(
-        (one for one in (folder, *folder.parents) if (one / "pyproject.toml").exists()), None
-    )
-    if root is None:
+    files = (one / name for one in (folder, *folder.parents) for name in _TABLES)
+    file = next((one for one in files if one.exists()), None)
+    if file is None:
         return None
-    file = root / "pyproject.toml"
+    root = file.parent
     try:
-        store = tomllib.loads(read_text_file(file, _PYPROJECT_BYTES))["tool"]["foldline"]["store"]
+        table: Any = tomllib.loads(read_text_file(file, _PROJECT_BYTES))
+        store = reduce(getitem, (*_TABLES[file.name], "store"), table)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{file} isn't TOML: {error}") from error
     except (KeyError, TypeError):

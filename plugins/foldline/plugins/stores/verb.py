@@ -21,7 +21,7 @@ Reads and keeps the store of evaluations' events. `report` shows the openings of
 the tokens by kind and the sizes of each prompt; `push FILE` sends the events of an SQLite file that
 the store lacks; `prune` deletes what is older than --days; `migrate` extends a server's tables, and
 makes a partition for each of the next --days (30). The store is --store, else FOLDLINE_STORE, else
-`store` in [tool.foldline] of pyproject.toml."""
+`store` in foldline.toml, or in [tool.foldline] of pyproject.toml."""
 
 MOST_DAYS = 36_500
 """Events are younger, and dates go back no further than the first year."""
@@ -41,7 +41,7 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument("--json", action="store_true", help="write the report as JSON")
     parser.add_argument(
-        "--trust", action="store_true", help="connect to the server that pyproject.toml names"
+        "--trust", action="store_true", help="connect to the server that the project names"
     )
     parser.set_defaults(run=run)
 
@@ -70,7 +70,7 @@ def _opened(options: Namespace) -> stores.EventStore:
     where = named or project_store(Path.cwd())
     if where and is_server(where) and not named and not options.trust:
         raise Refused(
-            f"pyproject.toml names the server {visible(where)}: add --trust to send it your "
+            f"the project names the server {visible(where)}: add --trust to send it your "
             f"password and your events, or set {VARIABLE}"
         )
     if where and not is_server(where) and options.action != "push" and not Path(where).is_file():

@@ -38,7 +38,10 @@ def register(verbs: Verbs) -> None:
         "install", help="write foldline into an agent's configuration", description=DESCRIPTION
     )
     parser.add_argument(
-        "clients", nargs="*", metavar="CLIENT", help=f"the agents: {', '.join(CLIENTS)}"
+        "clients",
+        nargs="*",
+        metavar="CLIENT",
+        help=f"the agents: {', '.join(CLIENTS)} (default: the setting `clients`)",
     )
     parser.add_argument("--remove", action="store_true", help="remove foldline from it")
     parser.add_argument("--dry-run", action="store_true", help="show the change, and write nothing")
@@ -65,9 +68,11 @@ def register(verbs: Verbs) -> None:
 def run(options: Namespace) -> int:
     if options.trust and options.project is None:
         raise InstallError("--trust would run the code of every folder: give --project, too")
-    clients = clients_named(options.clients, CLIENTS)
+    names = options.clients or _clients_of(resolved(options.project or "."))
+    clients = clients_named(names, CLIENTS)
     if not clients:
-        raise InstallError(f"name a client, such as {', '.join(CLIENTS)}")
+        every = ", ".join(CLIENTS)
+        raise InstallError(f"name a client, or set `clients` in foldline.toml: there are {every}")
     root = None if options.project is None else resolved(options.project)
     if root is not None and not root.is_dir():
         raise InstallError(f"{root} isn't a folder")
@@ -81,6 +86,17 @@ def run(options: Namespace) -> int:
     for client in clients:
         _install(client, root, options)
     return 0
+
+
+def _clients_of(folder: Path) -> tuple[str, ...]:
+    """Return the clients that the settings for a folder name."""
+    from foldline.agent.scan import analysis_root
+    from foldline.ide.config import read_project_options
+
+    settings = read_project_options(folder / "_", analysis_root(folder))
+    if settings.problems:
+        raise InstallError("; ".join(settings.problems))
+    return settings.table.clients
 
 
 def _install(client: Client, root: Path | None, options: Namespace) -> None:

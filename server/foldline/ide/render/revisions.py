@@ -32,7 +32,8 @@ MAX_BYTES = 2_000_000
 # Each gives the module files that the one before has read otherwise.
 MAX_RENDERS = 4
 _CACHES = frozenset({"__pycache__", ".git"})
-_OPTIONS = b"tool.foldline.preview"
+# A project's files, and what they hold where they have options of previews.
+_OPTIONS = {"foldline.toml": b"preview", "pyproject.toml": b"tool.foldline.preview"}
 # Modules, texts of `from_file`, and overrides.
 _TEXTS = (".py", ".md", ".txt", ".json")
 # The mode of a symbolic link, whose content is a path.
@@ -120,7 +121,7 @@ async def revision_side(source: PromptSource, view: View, revision: str | None) 
 def _values_files(source: PromptSource) -> list[str]:
     """The files that say which values a prompt has, read by us."""
     file, root = source.document.path, source.document.root
-    projects = (folder / "pyproject.toml" for folder in file.parents)
+    projects = (folder / name for folder in file.parents for name in _OPTIONS)
     declared = [str(project) for project in projects if project.is_relative_to(root)]
     return [*declared, *find_sources(file, root, source.mode.params_file).files]
 
@@ -246,11 +247,11 @@ class Tree:
         fresh: dict[str, str] = {}
         for name, path in sorted(names.items()):
             data, text, now = then.get(name), _decoded(then.get(name, b"")), _on_disk(path)
-            is_project = name.endswith("pyproject.toml")
+            options = _OPTIONS.get(posixpath.basename(name))
             # Of a project's file, only options of previews count.
-            if data == now or (is_project and _OPTIONS not in (data or b"") + (now or b"")):
+            if data == now or (options and options not in (data or b"") + (now or b"")):
                 continue
-            if data is None or text is None or path in given or is_project:
+            if data is None or text is None or path in given or options:
                 as_now.append(name)
             else:
                 fresh[path] = text
