@@ -330,7 +330,7 @@ def test_no_message_of_authority_shows_one(role: str, where: str) -> None:
     if role == "user":
         PromptTemplate(ns="t", key="t", sections=[section])
         return
-    with pytest.raises(PromptValidationError, match=rf"`\${{text}}` in a message of the {role}"):
+    with pytest.raises(PromptValidationError, match=rf"`\${{text}}` is in a message of the {role}"):
         PromptTemplate(ns="t", key="t", sections=[section])
     if role == "system":
         with pytest.raises(PromptValidationError, match="in a message of the system"):

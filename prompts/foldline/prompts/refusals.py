@@ -103,22 +103,12 @@ def untrusted_beside(placeholder: str) -> str:
 
 def untrusted_role(placeholder: str, role: str) -> str:
     """Untrusted text in a section whose message has authority."""
-    return f"shows the untrusted `${{{placeholder}}}` in a message of the {role}, not of the user."
+    return f"The untrusted `${{{placeholder}}}` is in a message of the {role}, not of the user."
 
 
 def untrusted_computed(field: str) -> str:
     """A text that a section computes, perhaps from an untrusted value."""
     return f"A computed text may have the untrusted `{field}`: name in `computed_from` what it has."
-
-
-def untrusted_argument(kind: str) -> str:
-    """Untrusted values in a type argument of a dataclass, where no form can be found."""
-    return f"`Untrusted` is hidden in `{kind}[…]`: write a subclass, `class Own({kind}[…])`."
-
-
-def attachment(kind: str) -> str:
-    """An image or a file as the value of a placeholder."""
-    return f"{kind} isn't text: say it in a turn of the user instead, `conversation.user(…)`"
 
 
 def nested_role(key: str, role: str, around: str) -> str:

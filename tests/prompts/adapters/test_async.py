@@ -84,7 +84,8 @@ class Listening(Provider):
 def listening(provider: Provider, wire: Wire) -> Iterator[Listening]:
     del provider  # For the environment, and because it joins the threads.
     with serving(Listening()) as made:
-        made.will(Reply(), Reply(pieces=wire.streamed(Said("one two", stop="none"))))
+        # Without the mark of the end, at which a client may leave.
+        made.will(Reply(), Reply(pieces=wire.streamed(Said("one two", stop="none"))[:-1]))
         yield made
 
 

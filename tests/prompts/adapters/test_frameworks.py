@@ -5,7 +5,6 @@ import os
 import shlex
 import subprocess
 import sys
-from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -190,7 +189,7 @@ def test_a_toolset_says_what_an_evaluation_says(
         requests, _, _, response = Bench(provider, model).run(template, picks)
     toolset = PromptToolset(template, max_expansions=32)
     first, last = requests[0], requests[-1]
-    assert offered([asdict(tool) for tool in toolset.definitions]) == offered(CHAT.tools(first))
+    assert offered([tool._asdict() for tool in toolset.definitions]) == offered(CHAT.tools(first))
     user = [text for role, text in said(first) if role == "user"]
     other = [text for role, text in said(first) if role != "user"]
     assert (toolset.instructions, toolset.input) == ("\n\n".join(other), "".join(user))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from foldline.prompts.output.schema import JsonSchema, StrictSchema
 from foldline.prompts.rendered import RenderedPrompt
@@ -14,28 +15,17 @@ from foldline.prompts.tool_calls import described, parameters_schema
 _NOT_IN_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-@dataclass(frozen=True, slots=True)
-class ToolDefinition:
+class ToolDefinition(NamedTuple):
     """A tool as a model gets it; `parameters` is a JSON Schema of an object."""
 
     name: str
     description: str
-    parameters: JsonSchema = field(hash=False)
+    parameters: JsonSchema
 
 
 def openai_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
     """Return the tools for OpenAI's Chat Completions API, LiteLLM and LangChain."""
-    return [
-        {
-            "type": "function",
-            "function": {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.parameters,
-            },
-        }
-        for tool in tool_definitions(rendered)
-    ]
+    return [{"type": "function", "function": tool._asdict()} for tool in tool_definitions(rendered)]
 
 
 def openai_responses_tools(
@@ -45,9 +35,7 @@ def openai_responses_tools(
     return [
         {
             "type": "function",
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": tool.parameters,
+            **tool._asdict(),
             # Otherwise the API makes every parameter a required one.
             "strict": False,
         }
@@ -59,10 +47,8 @@ def anthropic_tools(rendered: RenderedPrompt[object]) -> list[JsonSchema]:
     """Return the tools for Anthropic's Messages API; deferred ones come last, marked as such."""
     tools, deferred = (
         [
-            dict[str, object](
-                name=tool.name, description=tool.description, input_schema=tool.parameters
-            )
-            for tool in tool_definitions(rendered, chosen)
+            dict[str, object](name=name, description=description, input_schema=parameters)
+            for name, description, parameters in tool_definitions(rendered, chosen)
         ]
         for chosen in (None, rendered.deferred_tools)
     )

@@ -164,7 +164,9 @@ def compose(hint: object) -> FieldForm | None:
         PromptValidationError: The forms don't go together, or with the type, or no text shows it.
     """
     if (kind := attachment_in(hint)) is not None:
-        raise PromptValidationError(refusals.attachment(kind.__name__))
+        raise PromptValidationError(
+            f"{kind.__name__} isn't text: say it in a turn of the user, `conversation.user(…)`"
+        )
     form = _compose(hint)
     if form is not None and form.is_exposed:
         raise PromptValidationError(refusals.exposed(hint_text(form.hint)))

@@ -160,9 +160,8 @@ class _Everything:
             self._place(path, section.params_type)
             untrusted = section.untrusted if isinstance(section, MarkdownSection) else ()
             if untrusted and role in (Role.SYSTEM, Role.DEVELOPER):
-                problem = refusals.untrusted_role(untrusted[0], role)
                 raise PromptValidationError(
-                    f"Section {'.'.join(path)!r} {problem}",
+                    f"Section {'.'.join(path)!r}: {refusals.untrusted_role(untrusted[0], role)}",
                     section_path=path,
                     placeholder=untrusted[0],
                 )

@@ -6,6 +6,7 @@ import copy
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import ClassVar, Generic, Literal, Self, TypeVar, get_args
 
 from foldline.prompts import refusals
@@ -304,7 +305,8 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
             problem = refusals.wrong_default(type_name(kind), type_name(type(default)))
         for shown in self.type_arguments:
             if dataclass_of(shown) is not None and any(map(is_untrusted, get_args(shown))):
-                problem = refusals.untrusted_argument(type_name(dataclass_of(shown)))
+                name = type_name(dataclass_of(shown))
+                problem = f"`Untrusted` is hidden in `{name}[…]`: write a subclass of that."
         if problem:
             raise PromptValidationError.of_section(self.key, problem, dataclass_type=about)
         self._check_computed(kind, type_name(kind), self.derived_placeholders)
@@ -401,14 +403,11 @@ def _checked_role(role: object, key: str) -> Role | None:
     raise PromptValidationError.of_section(key, refusals.wrong_role(repr(role)), near=near)
 
 
-def _one_of(what: str, words: Sequence[str]) -> Callable[[object, str], object]:
-    def checked(value: object, key: str) -> object:
-        if value not in words:
-            problem = f"`{what}` is {' or '.join(map(repr, map(str, words)))}, not {value!r}."
-            raise PromptValidationError.of_section(key, problem)
-        return words[words.index(str(value))]
-
-    return checked
+def _one_of(what: str, words: Sequence[str], value: object, key: str) -> object:
+    if value not in words:
+        problem = f"`{what}` is {' or '.join(map(repr, map(str, words)))}, not {value!r}."
+        raise PromptValidationError.of_section(key, problem)
+    return words[words.index(str(value))]
 
 
 def with_role(section: SectionT, role: Role) -> SectionT:
@@ -448,6 +447,6 @@ _CHECKS: Mapping[str, Callable[[object, str], object]] = {
     "children": checked_sections,
     "tools": checked_tools,
     "role": _checked_role,
-    "priority": _one_of("priority", tuple(Priority)),
-    "fit": _one_of("fit", ("keep", "fold", "drop")),
+    "priority": partial(_one_of, "priority", tuple(Priority)),
+    "fit": partial(_one_of, "fit", ("keep", "fold", "drop")),
 }

@@ -122,7 +122,7 @@ class _Tree:
                 continue
             self._tools(section, item, ".".join((*parent, key or "?")))
             if role in (Role.SYSTEM, Role.DEVELOPER):
-                self._untrusted(item, section, role, ".".join((*parent, key or "?")))
+                self._untrusted(item, section, role)
             if key is None:
                 continue
             path = (*parent, key)
@@ -167,21 +167,18 @@ class _Tree:
             )
         )
 
-    def _untrusted(self, item: Item, section: SectionValue, role: Role, dotted: str) -> None:
+    def _untrusted(self, item: Item, section: SectionValue, role: Role) -> None:
         """Report the untrusted values that a message of the system or the developer shows."""
         for text in texts_of(section):
-            owner = text.owner if isinstance(text.owner, Dataclass) else None
-            for placeholder in text.placeholders if owner else ():
-                field = owner and owner.field(placeholder.name)
+            if not isinstance(text.owner, Dataclass):
+                continue
+            for place in text.placeholders:
+                field = text.owner.field(place.name)
                 if field and field.type.form and field.type.form.untrusted:
-                    self.found.append(
-                        LazyDiagnostic(
-                            Code.UNTRUSTED_TEXT,
-                            f"Section `{dotted}` {refusals.untrusted_role(field.id, role)}",
-                            at_placeholder(placeholder),
-                            instead=at_node(item.node),
-                        )
-                    )
+                    problem = refusals.untrusted_role(field.id, role)
+                    at, instead = at_placeholder(place), at_node(item.node)
+                    found = LazyDiagnostic(Code.UNTRUSTED_TEXT, problem, at, instead=instead)
+                    self.found.append(found)
 
     def _report(self, item: Item, message: str, other: Item | None = None) -> None:
         location = _key_place(item)
