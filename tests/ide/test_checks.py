@@ -4,16 +4,24 @@
 
 from __future__ import annotations
 
+import random
+import re
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.fixtures import cases
 
 from foldline.ide.analysis.project import Project
 from foldline.ide.checks import Code, Severity, diagnostics
-from foldline.prompts import OverridesStore, PromptOverride, SectionOverride
+from foldline.ide.checks.costs import check_costs
+from foldline.ide.render.static_request import costed
+from foldline.ide.token_counter import token_counter
+from foldline.prompts import Fit, OverridesStore, PromptOverride, SectionOverride
+from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.descriptor import text_hash
+from foldline.prompts.errors import PromptRenderError
 
 if TYPE_CHECKING:
     from tests.ide.conftest import Fixtures
@@ -291,3 +299,55 @@ def test_stored_texts_are_checked_against_the_sections_that_they_replace(tmp_pat
     (root / ".foldline").rename(tmp_path / "elsewhere")
     (root / ".foldline").symlink_to(tmp_path / "elsewhere")
     assert found() == []
+
+
+FOLDED = """MarkdownSection[None](
+    title="T", key="z", template="Long.", summary="Z.", fit="keep", visibility=SectionVisibility.SUMMARY
+)"""
+"""With it, every form has the tool that opens sections."""
+
+
+def _drawn(random_: random.Random, key: str, depth: int = 0) -> str:
+    """Return the source of a section whose summary is shorter than it."""
+    inside = [_drawn(random_, f"{key}{n}", depth + 1) for n in range(random_.randint(0, 2 - depth))]
+    arguments = [
+        f'title="T", key="{key}", template="{"word " * random_.randint(60, 300)}"',
+        f"children=[{', '.join(inside)}]",
+        *([f'fit="{random_.choice(("keep", "fold", "drop"))}"'] * random_.randint(0, 1)),
+        *(['summary="Short."'] * random_.randint(0, 1)),
+    ]
+    return f"MarkdownSection[None]({', '.join(arguments)})"
+
+
+def test_a_budget_tells_what_fit_makes_of_the_prompt(fixtures: Fixtures) -> None:
+    counter, seen = token_counter(exact=False), Counter[str]()
+    for seed in range(15):
+        random_ = random.Random(seed)
+        sections = ", ".join([*(_drawn(random_, key) for key in "abc"), FOLDED])
+        source = f'X = PromptTemplate(ns="a", key="b", sections=[{sections}])\n'
+        fixture = fixtures.project(source)
+        namespace: dict[str, Any] = {}
+        exec(fixture.text, namespace)
+        with pytest.raises(PromptRenderError, match="smallest form") as raised:
+            namespace["X"].render(fit=Fit(1))
+        analysis = fixture.project.analysis(fixture.file)
+        assert analysis is not None
+        tokens = costed(next(iter(analysis.prompts)), counter).render.tokens
+        assert tokens is not None
+        smallest = tokens.tools + int(
+            re.findall(r"has ([\d,]+) tokens", str(raised.value))[0].replace(",", "")
+        )
+        whole = tokens.tools + estimated_tokens(namespace["X"].render().text)
+        for budget in (smallest - 30, min(smallest + 30, whole - 1)):
+            found = [*diagnostics(analysis, more=check_costs(analysis, budget, counter))]
+            (over,) = [one for one in found if one.code == Code.TOKEN_BUDGET]
+            told = re.search(r"; (.*) ~([\d,]+)\.$", over.message)
+            if told is None:
+                assert smallest >= whole - 30
+                continue
+            assert abs(int(told[2].replace(",", "")) - smallest) < 20
+            fits = told[1] == "`Fit` brings it to"
+            seen[told[1]] += 1
+            assert fits is (budget > smallest)
+    assert len(seen) == 2
+    assert min(seen.values()) > 8

@@ -274,7 +274,6 @@ export interface PreviewState {
   tokens: Tokens | null;
   output: Output | null;
   descriptor: Descriptor | null;
-  /** What `Fit` makes of the text for some budgets, in words. */
   fits: string[];
   /** What a provider's cache keeps of the version before. */
   kept: Kept | null;
@@ -314,7 +313,7 @@ export interface Render {
   tools: RenderedTool[];
   /** How often the list of tools changes. */
   tools_stability?: string;
-  /** What `Fit` makes of the text for 8k, 32k and 200k tokens, in words; none where a section failed, or for an instruction file. */
+  /** What `Fit` makes of the text at 8k, 32k and 200k tokens, unless a section fails. */
   fits: string[];
   output: Output | null;
   descriptor: Descriptor | null;

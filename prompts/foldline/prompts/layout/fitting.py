@@ -102,11 +102,9 @@ def forms(source: RenderPass, blocks: Iterable[Block], budgets: Sequence[int]) -
     """Yield how a render would fit each budget, the largest first; the smallest form may not."""
     pieces = []
     for block in blocks:
-        segments = [*block.segments]
-        if segments and segments[-1] is BLANK_LINE:
-            segments.pop()
-        node = source.plan.by_path[block.path]
-        pieces.append(Piece(node, block.enabled, block.visibility, segments))
+        end = -1 if block.segments[-1:] == (BLANK_LINE,) else None
+        place, segments = source.plan.by_path[block.path], [*block.segments[:end]]
+        pieces.append(Piece(place, block.enabled, block.visibility, segments))
     yield from map(_Fitting(source, pieces, Fit(tokens=budgets[0])).result, budgets)
 
 

@@ -156,7 +156,7 @@ class StaticRender:
 
 def render(
     prompt: TemplateValue | PromptValue,
-    overrides: Mapping[tuple[str, ...], Visibility] | None = None,
+    overrides: Mapping[tuple[str, ...], Visibility | None] | None = None,
 ) -> StaticRender:
     """Render a prompt; a chapter whose `enabled` only running the code decides stays closed."""
     made = _Renderer(prompt, overrides).render()
@@ -171,7 +171,7 @@ def rendered(prompt: TemplateValue | PromptValue) -> StaticRender:
 def render_opened(
     prompt: TemplateValue | PromptValue,
     blocks: Iterable[StaticBlock],
-    overrides: Mapping[tuple[str, ...], Visibility] | None = None,
+    overrides: Mapping[tuple[str, ...], Visibility | None] | None = None,
 ) -> Iterator[tuple[StaticBlock, ...]]:
     """For each of `blocks`, yield the blocks that replace it when its section is opened.
 
@@ -363,7 +363,7 @@ class _Renderer:
     def __init__(
         self,
         prompt: TemplateValue | PromptValue,
-        overrides: Mapping[tuple[str, ...], Visibility] | None = None,
+        overrides: Mapping[tuple[str, ...], Visibility | None] | None = None,
     ) -> None:
         self.template = template = prompt.template
         self.overrides = overrides or {}
@@ -465,7 +465,9 @@ class _Renderer:
                 self._section(placed, section)
 
     def _section(self, place: _Place, section: SectionValue) -> None:
-        visibility = self.overrides.get(place.path) or section.visibility
+        visibility = self.overrides.get(place.path, section.visibility)
+        if visibility is None:
+            return
         self.shown.append((section, visibility))
         self.param_values.enter(place.dotted)
         if visibility is Visibility.UNKNOWN or section.known("title") is None:

@@ -12,7 +12,7 @@ from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
 from foldline.ide.analysis.placeholders import shown, texts_of
 from foldline.ide.analysis.section_tree import below, in_template, sections_with_paths, span_of
 from foldline.ide.analysis.stability import declares_changes, static_plan
-from foldline.ide.analysis.static_render import SummarizedBlock, summarized_alone
+from foldline.ide.analysis.static_render import SummarizedBlock, rendered, summarized_alone
 from foldline.ide.analysis.values import External, Items, SectionValue, TemplateValue, Text, kept
 from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import Change, Fix, LazyDiagnostic, at_argument, at_node
@@ -23,6 +23,7 @@ from foldline.ide.token_counter import TokenCounter
 from foldline.prompts import SegmentKind, Stability
 from foldline.prompts.cache.cache_plan import CachePlan, MisplacedValue
 from foldline.prompts.cache.tokens import estimated_tokens
+from foldline.prompts.wording import ENGLISH
 
 
 def check_costs(
@@ -40,7 +41,8 @@ def _check_budget(
 ) -> Iterator[LazyDiagnostic]:
     if budget is None:
         return
-    from foldline.ide.render.static_request import costed
+    from foldline.ide.render.static import tokens_of
+    from foldline.ide.render.static_request import costed, costs_of, request_of
 
     for prompt in analysis.prompts:
         costs = costed(prompt, counter)
@@ -52,10 +54,14 @@ def _check_budget(
         if tokens.total > budget:
             over = counter.format(tokens.total - budget, **how)
             with_tools = " with tools and output schema" if tokens.total > tokens.text else ""
+            form = request_of(prompt.value, prompt.analysis.evaluator, _most_folded(prompt))
+            least = tokens_of(costs_of(form, counter)).tokens + counter.count(ENGLISH.fitted)
+            fits = "`Fit` brings it to" if least <= budget else "even with all folded it costs"
+            smallest = f"; {fits} {counter.format(least, **how)}" if least < tokens.total else ""
             yield LazyDiagnostic(
                 Code.TOKEN_BUDGET,
                 f"`{prompt.name.id}` costs {total} tokens{with_tools}, {over} more than its budget "
-                f"of {budget:,}.",
+                f"of {budget:,}{smallest}.",
                 at_node(prompt.name),
             )
         elif costs.unresolved:
@@ -65,6 +71,18 @@ def _check_budget(
                 f"{named(costs.unresolved)}: `foldline tokens --run` counts that.",
                 at_node(prompt.name),
             )
+
+
+def _most_folded(prompt: PromptFacts) -> dict[tuple[str, ...], Visibility | None]:
+    """Return the changes that `Fit` may make: sections to summarize, and to leave out (None)."""
+    changes, around_kept = dict[tuple[str, ...], Visibility | None](), set[tuple[str, ...]]()
+    for block in reversed(rendered(prompt.value).blocks):
+        fit = block.section.known("fit")
+        if fit == "keep" or block.path in around_kept:
+            around_kept.add(block.path[:-1])
+        elif fit == "drop" or block.section.given("summary"):
+            changes[block.path] = None if fit == "drop" else Visibility.SUMMARY
+    return changes
 
 
 _VALUES = frozenset({SegmentKind.PARAM, SegmentKind.DEFAULT, SegmentKind.DERIVED})

@@ -70,7 +70,6 @@ class PreviewState:
         order: The ids of all blocks.
         chapters_shown: Which chapters are open, in words.
         blocks: Those that the client hasn't seen as they are now.
-        fits: What `Fit` makes of the text for some budgets, in words.
         kept: What a provider's cache keeps of the version before.
         cache: The part that a provider's cache can keep, `CachePlan.to_json`.
         steps: How many steps there are, the first of which can't be undone.

@@ -438,8 +438,7 @@ class Render(Answer):
         version: The editor's version of its text; None where it isn't open.
         token_budget: The most that the project lets a request of a prompt cost.
         tools_stability: How often the list of tools changes.
-        fits: What `Fit` makes of the text for 8k, 32k and 200k tokens, in words; none where a
-            section failed, or for an instruction file.
+        fits: What `Fit` makes of the text at 8k, 32k and 200k tokens, unless a section fails.
         cache: The part that a provider's cache can keep, `CachePlan.to_json`.
     """
 

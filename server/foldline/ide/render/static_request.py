@@ -110,7 +110,7 @@ def costs_of(
 def request_of(
     prompt: TemplateValue | PromptValue,
     evaluator: Evaluator,
-    overrides: Mapping[tuple[str, ...], Visibility] | None = None,
+    overrides: Mapping[tuple[str, ...], Visibility | None] | None = None,
 ) -> StaticRequest:
     """Return the request of a prompt, its tokens not counted yet."""
     template = prompt.template

@@ -1,7 +1,7 @@
 """The actions on a prompt, carried out with the user's own foldline."""
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -34,10 +34,7 @@ from foldline.prompts.errors import (
     VisibilityExpansionRequired,
 )
 from foldline.prompts.forms.fields import declared_fields
-from foldline.prompts.layout.fitting import forms
 from foldline.prompts.runtime.dispatch import ToolCall, dispatch_tool_calls, tool_text
-
-BUDGETS = {200_000: "200k", 32_000: "32k", 8_000: "8k"}
 
 Path = tuple[str, ...]
 Overrides = dict[Path, SectionVisibility]
@@ -328,7 +325,7 @@ def _render_result(session: _Session, rendered: RenderedPrompt[Any]) -> dict[str
             for tool in rendered.tools
         ],
         "tools_stability": openings.stability(),
-        "fits": [] if session.errors else _fits(rendered),
+        "fits": [] if session.errors else [*openings.fits()][::-1],
         "output": output
         and {
             "type": output.output_type.__name__,
@@ -344,30 +341,6 @@ def _render_result(session: _Session, rendered: RenderedPrompt[Any]) -> dict[str
             "texts": _texts(descriptor) if session.is_compared else {},
         },
     }
-
-
-def _fits(rendered: RenderedPrompt[Any]) -> list[str]:
-    """Return what `Fit` makes of the text at each of the budgets, in words."""
-    source, labels = rendered._source, dict[str, list[str]]()  # noqa: SLF001 - As for openings.
-    assert source is not None
-    opened = " with what is open" if source.opened_paths() else ""
-    try:
-        fitted = list(forms(source, rendered.blocks, tuple(BUDGETS)))
-    except PromptError as error:
-        return [f"fails: {error}"]
-    for (budget, label), form in zip(reversed(BUDGETS.items()), reversed(fitted), strict=True):
-        paths = {"folds": form.folded, "leaves out": form.left_out}
-        done = "; ".join(f"{verb} {_named(those)}" for verb, those in paths.items() if those)
-        words = f"{done} (~{form.tokens:,} tokens)" if done else "everything fits"
-        if form.tokens > budget:
-            words = f"even the smallest form{opened} has ~{form.tokens:,} tokens"
-        labels.setdefault(words, []).append(label)
-    return [f"{', '.join(those)}: {words}" for words, those in labels.items()]
-
-
-def _named(paths: Sequence[Path]) -> str:
-    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
-    return ", ".join(map(".".join, paths[:3])) + more
 
 
 def _texts(descriptor: PromptDescriptor) -> dict[str, str]:

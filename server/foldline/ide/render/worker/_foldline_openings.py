@@ -1,7 +1,8 @@
 """Computes the changes that opening each summarized section makes to a request."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
+from textwrap import shorten
 from typing import Any
 
 from foldline.prompts import Block, RenderedPrompt, SectionVisibility, Segment, SegmentKind, Task
@@ -13,6 +14,7 @@ from foldline.prompts.disclosure.disclosure import (
 )
 from foldline.prompts.disclosure.retry import instructed
 from foldline.prompts.errors import PromptError
+from foldline.prompts.layout.fitting import forms
 from foldline.prompts.layout.layout import Piece, assemble
 from foldline.prompts.layout.rendering import RenderPass
 from foldline.prompts.tool import Tool
@@ -21,6 +23,7 @@ from foldline.prompts.tool_calls import described, parameters_schema
 FULL = SectionVisibility.FULL
 
 Path = tuple[str, ...]
+BUDGETS = {200_000: "200k", 32_000: "32k", 8_000: "8k"}
 
 
 class Openings:
@@ -57,6 +60,17 @@ class Openings:
         return stability_of_all(
             self._rendered.stability_of(block).presence for block in owners
         ).name.lower()
+
+    def fits(self) -> Iterator[str]:
+        """Yield what `Fit` makes of the text at each budget, in words, until a summary fails."""
+        with suppress(PromptError):
+            fitted = forms(self._source, self._blocks, [*BUDGETS])
+            for (budget, label), form in zip(BUDGETS.items(), fitted, strict=True):
+                parts = {"leaves out": form.left_out, "folds": form.folded}
+                words = [f"{verb} {', '.join(map('.'.join, p))}" for verb, p in parts.items() if p]
+                done = shorten("; ".join(words) or "everything fits", 120, placeholder=" …")
+                done = done if form.tokens <= budget else "even the smallest allowed form is larger"
+                yield f"{label}: {done} (~{form.tokens:,} tokens)"
 
     def opening(self, place: int) -> dict[str, object] | None:
         """Return what opening the block at `place` changes; None if it can't be shown open."""
