@@ -52,8 +52,8 @@ SETTINGS_HEAD = """\
 # Settings
 
 A project sets what everybody who works on it shares, in `foldline.toml` or in `[tool.foldline]` of
-`pyproject.toml`. The keys are the same: `[tool.foldline.severity]` is `[severity]` there. Of both in
-one folder, `foldline.toml` counts, and the other is reported. A client sets what belongs to a
+`pyproject.toml`. The keys are the same: `[tool.foldline.severity]` is `[severity]` there. Of both
+in one folder, `foldline.toml` counts, and the other is reported. A client sets what belongs to a
 person or a machine, trust above all.
 
 For a file, the nearest of them at or above it counts, and no other. Nothing above the root counts:
