@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar, Unpack
 
 from foldline.prompts import errors
 from foldline.prompts.adapters.base import BaseAdapter, rendered_with
@@ -73,7 +73,7 @@ def evaluate_with_disclosure(
         PromptEvaluationError: The evaluation failed; `kind` says why.
         OutputParseError: The answer doesn't fit the declared output.
     """
-    loop = ExpansionLoop.of(
+    loop = ExpansionLoop(
         prompt,
         *params,
         options=EvaluationOptions.of("evaluate_with_disclosure", **options),
@@ -95,47 +95,26 @@ aevaluate_with_disclosure = in_thread(evaluate_with_disclosure)
 """The same for asynchronous programs, in a thread of its own; see `BaseAdapter.aevaluate`."""
 
 
-@dataclass
 class ExpansionLoop(Generic[OutputT]):
     """The evaluations of one call, and the sections that are open so far.
 
     The evaluation that runs asks it to `grant` what the model requests.
+
+    Raises:
+        PromptConfigurationError: The prompt can't be rendered again, or the arguments don't fit it.
     """
 
-    _prompt: Prompt[OutputT]
-    _options: EvaluationOptions
-    _overrides: dict[SectionPath, SectionVisibility]
-    _budget: ExpansionBudget
-    count_tokens: Callable[[str], int] = estimated_tokens
-    rollback: bool = False
-    on_expansion: Callable[[errors.VisibilityExpansionRequired], object] | None = None
-    append: bool = True
-    """False if the prompt is to be rendered anew in any case."""
-    why: str = ""
-    """The reason why the last request was raised instead of appended."""
-    opened: list[SectionPath] = field(default_factory=list)
-    """The sections that it granted so far."""
-    publish: Callable[..., object] | None = None
-    """Publishes an event of the evaluation that runs."""
-    _granted: list[Expansion] = field(default_factory=list)
-    _size: int | None = None
-    _allowed: int | None = None
-    _snapshot: SessionSnapshot | None = None
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         prompt: Prompt[OutputT] | PromptTemplate[OutputT],
         *params: object,
         options: EvaluationOptions,
         max_expansions: int,
-        **loop: Any,
-    ) -> ExpansionLoop[OutputT]:
-        """Return the evaluations of a prompt with these parameters.
-
-        Raises:
-            PromptConfigurationError: It can't be rendered again, or the arguments don't fit it.
-        """
+        count_tokens: Callable[[str], int] = estimated_tokens,
+        rollback: bool = False,
+        on_expansion: Callable[[errors.VisibilityExpansionRequired], object] | None = None,
+        append: bool = True,
+    ) -> None:
         if isinstance(prompt, PromptTemplate):
             prompt = prompt.bind()
         elif not isinstance(prompt, Prompt):
@@ -143,14 +122,27 @@ class ExpansionLoop(Generic[OutputT]):
                 "Disclosure renders the prompt again; give a Prompt or a PromptTemplate, "
                 f"not {prompt!r}."
             )
-        return cls(
-            options.bind(copy.copy(prompt), *params),
-            # Don't bind the same values again.
-            replace(options, section_params=None, overrides=None, tag=None, wording=None),
-            dict(options.visibility_overrides or {}),
-            ExpansionBudget(max_requests=max_expansions),
-            **loop,
+        self._prompt = options.bind(copy.copy(prompt), *params)
+        # Don't bind the same values again.
+        self._options = replace(
+            options, section_params=None, overrides=None, tag=None, wording=None
         )
+        self._overrides = dict(options.visibility_overrides or {})
+        self._budget = ExpansionBudget(max_requests=max_expansions)
+        self._count_tokens, self._rollback = count_tokens, rollback
+        self._on_expansion = on_expansion
+        self.append = append
+        """False if the prompt is to be rendered anew in any case."""
+        self.why = ""
+        """The reason why the last request was raised instead of appended."""
+        self.opened: list[SectionPath] = []
+        """The sections that it granted so far."""
+        self.publish: Callable[..., object] | None = None
+        """Publishes an event of the evaluation that runs."""
+        self._granted: list[Expansion] = []
+        self._size: int | None = None
+        self._allowed: int | None = None
+        self._snapshot: SessionSnapshot | None = None
 
     def begin(self, adapter: BaseAdapter) -> Run[OutputT]:
         """Return the next evaluation before its first request."""
@@ -165,7 +157,7 @@ class ExpansionLoop(Generic[OutputT]):
         """Evaluate until there is an answer."""
         session = self._options.session
         while True:
-            if session is not None and self.rollback:
+            if session is not None and self._rollback:
                 self._snapshot = session.snapshot()
             try:
                 response = self._evaluate(adapter)
@@ -209,8 +201,8 @@ class ExpansionLoop(Generic[OutputT]):
                 appended=False,
                 why=why,
             )
-        if self.on_expansion is not None:
-            self.on_expansion(request)
+        if self._on_expansion is not None:
+            self._on_expansion(request)
 
     def _evaluate(self, adapter: ProviderAdapter) -> PromptResponse[OutputT]:
         if isinstance(adapter, BaseAdapter):
@@ -233,4 +225,4 @@ class ExpansionLoop(Generic[OutputT]):
 
     def _tokens(self) -> int:
         """Return the tokens of the prompt with the sections that are open."""
-        return self.count_tokens(rendered_with(self._prompt, options=self._visible()).text)
+        return self._count_tokens(rendered_with(self._prompt, options=self._visible()).text)

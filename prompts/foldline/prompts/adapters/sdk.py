@@ -364,8 +364,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         )
         for transport in (http_client._transport, *http_client._mounts.values()):  # noqa: SLF001
             # httpx2 has no public access to its connections.
-            pool: Any = getattr(transport, "_pool", None)
-            network: Any = getattr(pool, "_network_backend", None)
+            network: Any = getattr(getattr(transport, "_pool", None), "_network_backend", None)
             if network is not None:
                 network.connect_tcp = _Connection.made_by(network.connect_tcp)
         # An adapter that is garbage-collected leaves no connections open.

@@ -52,9 +52,7 @@ class PromptToolset(Generic[OutputT]):
         **options: Unpack[EvaluationKeywords],
     ) -> None:
         settings = EvaluationOptions.of("PromptToolset", **options)
-        self._loop = ExpansionLoop.of(
-            prompt, *params, options=settings, max_expansions=max_expansions
-        )
+        self._loop = ExpansionLoop(prompt, *params, options=settings, max_expansions=max_expansions)
         self._run = self._loop.begin(_Elsewhere())
         # Calls may change the same session, and frameworks make them at the same time.
         self._lock = threading.Lock()
@@ -109,10 +107,7 @@ class _Elsewhere(BaseAdapter):
     """Stands for the framework's own requests."""
 
     provider = "elsewhere"
-
-    @property
-    def appending(self) -> Appending:
-        return Appending()
+    appending = Appending()
 
     def converse(self, rendered: object, conversation: object) -> NoReturn:
         raise NotImplementedError

@@ -28,7 +28,7 @@ from foldline.prompts.forms.forms import (
     WrapForm,
     or_else,
 )
-from foldline.prompts.forms.untrusted import attachment_in, guarded, guarded_json, is_untrusted
+from foldline.prompts.forms.untrusted import guarded, guarded_json, is_untrusted, parts_of
 from foldline.prompts.specialise import is_model
 
 _OUTER = (ClassVar, typing.Final, typing.Required, typing.NotRequired)
@@ -97,6 +97,8 @@ class FieldForm:
         shows: What shows as Python writes it; None if nothing does.
         untrusted: The values, or parts of them, are `Untrusted`.
         bare: They come to the forms as they are, so that the first one around them has to guard.
+        exposed: An untrusted value could be taken for the text around it.
+        alone: An untrusted text is in a fence, which needs its lines for itself.
     """
 
     hint: object
@@ -105,6 +107,8 @@ class FieldForm:
     shows: PlainRepr | None
     untrusted: bool = False
     bare: bool = False
+    exposed: bool = False
+    alone: bool = False
 
     def text(self, value: object) -> str:
         """Return the text of a value.
@@ -125,22 +129,6 @@ class FieldForm:
         else:
             text = text_of(value)
         return _applied(forms, text, guard=self.bare)
-
-    @property
-    def alone(self) -> bool:
-        """True for an untrusted text in a fence, which needs its lines for itself."""
-        return self.untrusted and isinstance([None, *self._wraps][-1], FenceForm)
-
-    @property
-    def is_exposed(self) -> bool:
-        """True if an untrusted value could be taken for the text around it."""
-        if any(isinstance(form, FenceForm) for form in self._wraps[:-1]):
-            return self.untrusted  # Markdown doesn't see a fence in a tag.
-        return self.bare and not self._wraps
-
-    @property
-    def _wraps(self) -> list[WrapForm]:
-        return [form for form in self.forms if isinstance(form, WrapForm)]
 
     def _items(self, value: object) -> Sequence[str]:
         if isinstance(value, str):
@@ -163,12 +151,14 @@ def compose(hint: object) -> FieldForm | None:
     Raises:
         PromptValidationError: The forms don't go together, or with the type, or no text shows it.
     """
-    if (kind := attachment_in(hint)) is not None:
-        raise PromptValidationError(
-            f"{kind.__name__} isn't text: say it in a turn of the user, `conversation.user(…)`"
-        )
+    for part in parts_of(hint):
+        if getattr(part, "is_attachment", False) is True:
+            raise PromptValidationError(
+                f"{hint_text(part)} isn't text: say it in a turn of the user, "
+                "`conversation.user(…)`"
+            )
     form = _compose(hint)
-    if form is not None and form.is_exposed:
+    if form is not None and form.exposed:
         raise PromptValidationError(refusals.exposed(hint_text(form.hint)))
     return form
 
@@ -191,11 +181,15 @@ def _compose(hint: object) -> FieldForm | None:
     first = item(0)
     if first is not None and first.alone:
         raise PromptValidationError(refusals.exposed(hint_text(inner)))
-    if bare and first is not None and first.untrusted and not first.is_exposed:
+    if bare and first is not None and first.untrusted and not first.exposed:
         # A list of items in tags; a mapping or a limit shows more than whole items.
         kinds = [kind for member in members for kind in get_args(member) if kind is not Ellipsis]
         bare = len(kinds) > 1 or any(isinstance(form, LimitForm) for form in forms)
-    return FieldForm(inner, forms, item, shows, untrusted, bare)
+    fences = [isinstance(form, FenceForm) for form in forms if isinstance(form, WrapForm)]
+    # Markdown doesn't see a fence in a tag.
+    exposed = untrusted and (any(fences[:-1]) or (bare and not fences))
+    alone = untrusted and fences[-1:] == [True]
+    return FieldForm(inner, forms, item, shows, untrusted, bare, exposed, alone)
 
 
 def text_of(value: object) -> str:

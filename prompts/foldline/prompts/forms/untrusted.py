@@ -38,14 +38,9 @@ def guarded_json(text: str) -> str:
     return _IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def is_marked(hint: object) -> bool:
-    """Return True if `Untrusted[…]` is in a type itself, and not only in a dataclass there."""
-    return any(part is UNTRUSTED for part in _parts(hint))
-
-
 def is_untrusted(hint: object, seen: tuple[object, ...] = ()) -> bool:
     """Return True if a type, or anything in it, is `Untrusted`."""
-    return any(p is UNTRUSTED or untrusted_fields(get_origin(p) or p, seen) for p in _parts(hint))
+    return any(p is UNTRUSTED or untrusted_fields(get_origin(p) or p, seen) for p in parts_of(hint))
 
 
 def untrusted_fields(kind: object, seen: tuple[object, ...] = ()) -> list[str]:
@@ -58,13 +53,7 @@ def untrusted_fields(kind: object, seen: tuple[object, ...] = ()) -> list[str]:
     return [name for name, hint in hints.items() if is_untrusted(hint, (*seen, kind))]
 
 
-def attachment_in(hint: object) -> type | None:
-    """Return the class of an image or a file in a type, on its own or as an item."""
-    kinds = (part for part in _parts(hint) if isinstance(part, type))
-    return next((kind for kind in kinds if getattr(kind, "is_attachment", False) is True), None)
-
-
-def _parts(hint: object) -> Iterator[object]:
+def parts_of(hint: object) -> Iterator[object]:
     """Yield what a type is made of: its members, their arguments and the metadata."""
     yield hint
     alias = get_origin(hint) or hint
@@ -74,4 +63,4 @@ def _parts(hint: object) -> Iterator[object]:
     elif isinstance(hint, (str, typing.ForwardRef)) and "Untrusted[" in str(hint):
         yield UNTRUSTED  # Quoted inside of a type, where nothing resolves it.
     for part in inner:
-        yield from _parts(part)
+        yield from parts_of(part)

@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Generic, TypeVar, cast, get_args, get_origin
 from foldline.prompts import errors, refusals
 from foldline.prompts.cache.tokens import estimated_tokens
 from foldline.prompts.forms.fields import fields_of, plain, union_members
+from foldline.prompts.forms.forms import UNTRUSTED
 from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.forms.templating import CompiledTemplate
-from foldline.prompts.forms.untrusted import is_marked
+from foldline.prompts.forms.untrusted import parts_of
 from foldline.prompts.sections.listing import (
     LEFT_OUT,
     NUMBER,
@@ -328,7 +329,8 @@ def _check_hint(section: Each, name: str) -> None:
 
 def may_hold(hint: object, item: type) -> bool:
     """Return True if a value of the type may be a sequence of items, or None."""
-    return not is_marked(hint) and all(_holds(member, item) for member in union_members(hint))
+    members = union_members(hint)
+    return UNTRUSTED not in parts_of(hint) and all(_holds(member, item) for member in members)
 
 
 def _holds(hint: object, item: type) -> bool:
