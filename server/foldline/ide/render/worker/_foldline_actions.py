@@ -325,7 +325,7 @@ def _render_result(session: _Session, rendered: RenderedPrompt[Any]) -> dict[str
             for tool in rendered.tools
         ],
         "tools_stability": openings.stability(),
-        "fits": [] if session.errors else [*openings.fits()][::-1],
+        "fits": [] if session.errors else openings.fits(),
         "output": output
         and {
             "type": output.output_type.__name__,

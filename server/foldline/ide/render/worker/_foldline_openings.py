@@ -1,6 +1,6 @@
 """Computes the changes that opening each summarized section makes to a request."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from textwrap import shorten
 from typing import Any
@@ -61,16 +61,19 @@ class Openings:
             self._rendered.stability_of(block).presence for block in owners
         ).name.lower()
 
-    def fits(self) -> Iterator[str]:
-        """Yield what `Fit` makes of the text at each budget, in words, until a summary fails."""
+    def fits(self) -> list[str]:
+        """Return what `Fit` makes of the text at the budgets, in words, unless a summary fails."""
+        labels = dict[str, str]()
         with suppress(PromptError):
             fitted = forms(self._source, self._blocks, [*BUDGETS])
             for (budget, label), form in zip(BUDGETS.items(), fitted, strict=True):
                 parts = {"leaves out": form.left_out, "folds": form.folded}
-                words = [f"{verb} {', '.join(map('.'.join, p))}" for verb, p in parts.items() if p]
-                done = shorten("; ".join(words) or "everything fits", 120, placeholder=" …")
-                done = done if form.tokens <= budget else "even the smallest allowed form is larger"
-                yield f"{label}: {done} (~{form.tokens:,} tokens)"
+                done = [f"{verb} {', '.join(map('.'.join, p))}" for verb, p in parts.items() if p]
+                text = shorten("; ".join(done) or "everything fits", 120, placeholder=" …")
+                text = text if form.tokens <= budget else "even the smallest allowed form is larger"
+                words = f"{text} (~{form.tokens:,} tokens)"
+                labels[words] = f"{label}, {labels[words]}" if words in labels else label
+        return [f"{those}: {words}" for words, those in reversed(labels.items())]
 
     def opening(self, place: int) -> dict[str, object] | None:
         """Return what opening the block at `place` changes; None if it can't be shown open."""
