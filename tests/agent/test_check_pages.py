@@ -20,6 +20,7 @@ ELSEWHERE = {
     Code.TOKEN_BUDGET: "tests/agent/test_check.py",
     Code.UNPROVEN_BUDGET: "tests/agent/test_check.py",
     Code.SWITCHED_OFF_INSTRUCTIONS: "tests/plugins/instructions/test_stack.py",
+    Code.DEAD_IMPORT: "tests/plugins/instructions/test_rules.py",
     Code.NOT_EVALUATED: "tests/ide/test_budget.py",
     Code.EMPTY_SECTION: "tests/ide/instructions/test_checks.py",
     Code.STALE_REFERENCE: "tests/plugins/instructions/test_stale.py",

@@ -91,7 +91,7 @@ def test_a_file_over_the_budget_is_reported_and_severities_are_the_projects(tmp_
     [
         ("globs: *.ts,*.tsx\nalwaysApply: true\n", []),
         ("alwaysApply: yes\n", ["front-matter: alwaysApply"]),
-        ("glob: '*.ts'\n", ["unknown-front-matter: glob"]),
+        ("globs: [*.ts\n", ["front-matter: globs"]),
         ("every file\n", ["front-matter: every file"]),
     ],
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import tomllib
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,337 +16,44 @@ from hypothesis import strategies as st
 from foldline.backends import LocalFileBackend
 from foldline.ide.checks import Code
 from foldline.ide.errors import ToolRefused
-from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.instructions.document import InstructionFile, read_instructions
+from foldline.ide.instructions.features import listed_text
 from foldline.ide.instructions.front_matter import fields, globs_of, matches
 from foldline.ide.token_counter import token_counter
 from foldline.ide.workspace import Workspace
 from foldline.plugins.instructions.clients import all_clients, chosen_clients
-from foldline.plugins.instructions.stack import Stack, stacks, switched_off
+from foldline.plugins.instructions.stack import LoadedFile, Stack, stacks, switched_off
 
 from .conftest import check_repository
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from types import FrameType
 
     from _typeshed import TraceFunction
 
     from foldline.backends.files.source import Source
 
-CODEX = "https://github.com/openai/codex/blob/main/codex-rs/core/src/agents_md.rs"
-MEMORY = "https://code.claude.com/docs/en/memory"
-VSCODE = "https://code.visualstudio.com/docs/agent-customization/custom-instructions"
-CURSOR = "https://cursor.com/docs/rules"
-OLD_CURSOR = "https://docs.cursor.com/en/context/rules"
-CURSOR_HELP = "https://cursor.com/help/customization/rules"
-GEMINI = "https://github.com/google-gemini/gemini-cli/blob/5411f113cafae26161b4969b0237b8e1e024e2c2/docs/cli/gemini-md.md"
-OPENCODE1 = "https://opencode.ai/v1/docs/rules"
-OPENCODE2 = "https://opencode.ai/docs/instructions"
-ZED = "https://zed.dev/docs/ai/instructions"
-CLIENTS = {
-    CODEX: "codex",
-    MEMORY: "claude-code",
-    VSCODE: "copilot",
-    **dict.fromkeys((CURSOR, OLD_CURSOR, CURSOR_HELP), "cursor"),
-    GEMINI: "gemini",
-    OPENCODE1: "opencode",
-    OPENCODE2: "opencode2",
-    ZED: "zed",
-}
-
 
 @dataclass(frozen=True)
 class Case:
-    """A rule: a repository, what a client loads of it with when, what it leaves out, the source."""
+    """A rule of a client; `cases.toml` says what the fields mean."""
 
     name: str
+    client: str
     source: str
     tree: dict[str, str]
-    loaded: list[tuple[str, str]]
+    loaded: list[str]
     left_out: list[str] = field(default_factory=list)
-    file: str | None = "a/b/x.py"
+    file: str = "a/b/x.py"
     start: str = "."
 
-    @property
-    def client(self) -> str:
-        return CLIENTS[self.source.partition("#")[0]]
+
+DATA = tomllib.loads((Path(__file__).parent / "cases.toml").read_text("utf-8"))
+CASES = [Case(**case) for case in DATA["case"]]
 
 
 def rule(front: str) -> str:
     return f"---\n{front}\n---\nBe brief.\n"
-
-
-CASES = [
-    Case(
-        "codex reads one file of each folder from the root to its start",
-        CODEX,
-        {"AGENTS.md": "r", "a/AGENTS.md": "a", "a/b/AGENTS.md": "b"},
-        [("AGENTS.md", "always"), ("a/AGENTS.md", "always")],
-        ["a/b/AGENTS.md"],
-        start="a",
-    ),
-    Case(
-        "codex reads an override instead of the file beside it",
-        CODEX,
-        {"AGENTS.md": "r", "AGENTS.override.md": "o"},
-        [("AGENTS.override.md", "always")],
-        ["AGENTS.md"],
-    ),
-    Case(
-        "codex reads fallback names where neither is there",
-        CODEX,
-        {
-            ".codex/config.toml": 'project_doc_fallback_filenames = ["TEAM.md"]',
-            "TEAM.md": "t",
-            "a/AGENTS.md": "a",
-            "a/TEAM.md": "t",
-        },
-        [("TEAM.md", "always"), ("a/AGENTS.md", "always")],
-        ["a/TEAM.md"],
-        start="a",
-    ),
-    Case(
-        "codex has no room behind its limit",
-        CODEX,
-        {"AGENTS.md": "# One\n" + "word " * 6_600, "a/AGENTS.md": "a"},
-        [("AGENTS.md", "always")],
-        ["a/AGENTS.md"],
-        start="a",
-    ),
-    Case(
-        "claude-code reads its files from the root down, the local one last, the rest on demand",
-        f"{MEMORY}#how-claude-md-files-load",
-        {"CLAUDE.local.md": "l", "CLAUDE.md": "r", ".claude/CLAUDE.md": "c", "a/CLAUDE.md": "a"},
-        [
-            ("CLAUDE.md", "always"),
-            (".claude/CLAUDE.md", "always"),
-            ("CLAUDE.local.md", "always"),
-            ("a/CLAUDE.md", "nested"),
-        ],
-    ),
-    Case(
-        "claude-code reads AGENTS.md where no CLAUDE.md stands above",
-        f"{MEMORY}#when-claude-code-reads-agents-md",
-        {"AGENTS.md": "r", "a/AGENTS.md": "a", "a/b/AGENTS.md": "b", "a/b/CLAUDE.md": "c"},
-        [("AGENTS.md", "always"), ("a/AGENTS.md", "nested"), ("a/b/CLAUDE.md", "nested")],
-        ["a/b/AGENTS.md"],
-    ),
-    Case(
-        "a CLAUDE.md at the root switches off each AGENTS.md below",
-        f"{MEMORY}#when-claude-code-reads-agents-md",
-        {"CLAUDE.md": "r", "AGENTS.md": "r", "a/AGENTS.md": "a"},
-        [("CLAUDE.md", "always")],
-        ["AGENTS.md", "a/AGENTS.md"],
-    ),
-    Case(
-        "a personal file switches AGENTS.md off, too",
-        f"{MEMORY}#when-claude-code-reads-agents-md",
-        {"CLAUDE.local.md": "l", "AGENTS.md": "r"},
-        [("CLAUDE.local.md", "always")],
-        ["AGENTS.md"],
-    ),
-    Case(
-        "rules don't switch AGENTS.md off",
-        f"{MEMORY}#when-claude-code-reads-agents-md",
-        {".claude/rules/a.md": "x", "AGENTS.md": "r"},
-        [("AGENTS.md", "always"), (".claude/rules/a.md", "always")],
-    ),
-    Case(
-        "an imported AGENTS.md is read, once",
-        f"{MEMORY}#import-additional-files",
-        {"CLAUDE.md": "@AGENTS.md\n", "AGENTS.md": "See @docs/a.md.", "docs/a.md": "a"},
-        [("CLAUDE.md", "always"), ("AGENTS.md", "always"), ("docs/a.md", "always")],
-    ),
-    Case(
-        "imports in code import nothing, nor do names of people and packages",
-        f"{MEMORY}#import-additional-files",
-        {"CLAUDE.md": "`see @a.md` @ann x@a.md\n```\n@a.md\n```\n    @a.md\n", "a.md": "a"},
-        [("CLAUDE.md", "always")],
-    ),
-    Case(
-        "imports go four deep, and a loop ends",
-        f"{MEMORY}#import-additional-files",
-        {"CLAUDE.md": "@1.md", **{f"{n}.md": f"@{n + 1}.md @CLAUDE.md" for n in range(1, 6)}},
-        [("CLAUDE.md", "always"), *[(f"{n}.md", "always") for n in range(1, 5)]],
-        ["5.md"],
-    ),
-    Case(
-        "rules with paths hold for the files that match",
-        f"{MEMORY}#path-specific-rules",
-        {
-            ".claude/rules/all.md": "x",
-            ".claude/rules/deep/py.md": rule('paths:\n  - "a/**/*.{py,pyi}"'),
-            ".claude/rules/ts.md": rule("paths: ['*.ts', '*.py']"),
-            "a/.claude/rules/b.md": rule("paths: b/*.py"),
-        },
-        [
-            (".claude/rules/all.md", "always"),
-            (".claude/rules/deep/py.md", "match"),
-            ("a/.claude/rules/b.md", "match"),
-        ],
-        [".claude/rules/ts.md"],
-    ),
-    Case(
-        "copilot reads its file, AGENTS.md and CLAUDE.md of the root",
-        VSCODE,
-        {
-            ".github/copilot-instructions.md": "i",
-            "AGENTS.md": "r",
-            "a/AGENTS.md": "a",
-            "CLAUDE.md": "c",
-            "a/CLAUDE.md": "c",
-        },
-        [
-            (".github/copilot-instructions.md", "always"),
-            ("AGENTS.md", "always"),
-            ("CLAUDE.md", "always"),
-        ],
-        ["a/AGENTS.md"],
-    ),
-    Case(
-        "copilot applies instructions to the files that match, from any folder on",
-        VSCODE,
-        {
-            f".github/instructions/{name}.instructions.md": rule(front)
-            for name, front in {
-                "all": "applyTo: '**'",
-                "hand": "name: x",
-                "model": "description: About tests",
-                "py": 'applyTo: "b/*.py, *.ts"',
-                "ts": "applyTo: '**/*.ts,**/*.tsx'",
-            }.items()
-        },
-        [
-            (".github/instructions/all.instructions.md", "always"),
-            (".github/instructions/model.instructions.md", "choice"),
-            (".github/instructions/py.instructions.md", "match"),
-        ],
-        [
-            ".github/instructions/hand.instructions.md",
-            ".github/instructions/ts.instructions.md",
-        ],
-    ),
-    Case(
-        "copilot applies claude's rules to all files unless they say which",
-        VSCODE,
-        {".claude/rules/a.md": "x", ".claude/rules/b.md": rule("paths: ['*.ts']")},
-        [(".claude/rules/a.md", "always")],
-        [".claude/rules/b.md"],
-    ),
-    Case(
-        "cursor's four kinds of rules",
-        CURSOR,
-        {
-            ".cursor/rules/always.mdc": rule("alwaysApply: true\nglobs: '*.ts'"),
-            ".cursor/rules/hand.mdc": rule("alwaysApply: false\nglobs:\ndescription:"),
-            ".cursor/rules/in/py.mdc": rule("globs: a/**/*.ts, a/**/*.py\nalwaysApply: false"),
-            ".cursor/rules/model.mdc": rule("description: About tests\nalwaysApply: false"),
-            ".cursor/rules/none.md": rule("alwaysApply: true"),
-            ".cursor/rules/top.mdc": rule("globs: '*.py'"),
-        },
-        [
-            (".cursor/rules/always.mdc", "always"),
-            (".cursor/rules/model.mdc", "choice"),
-            (".cursor/rules/in/py.mdc", "match"),
-        ],
-        [".cursor/rules/hand.mdc", ".cursor/rules/top.mdc"],
-    ),
-    Case(
-        "cursor reads AGENTS.md of each folder above the file",
-        CURSOR,
-        {"AGENTS.md": "r", "a/AGENTS.md": "a", "c/AGENTS.md": "c"},
-        [("AGENTS.md", "always"), ("a/AGENTS.md", "nested")],
-    ),
-    Case(
-        "cursor's rules of inner folders and its old file",
-        OLD_CURSOR,
-        {"a/.cursor/rules/x.mdc": rule("alwaysApply: true"), ".cursorrules": "old"},
-        [(".cursorrules", "always"), ("a/.cursor/rules/x.mdc", "nested")],
-    ),
-    Case(
-        "cursor reads CLAUDE.md of the root",
-        CURSOR_HELP,
-        {"CLAUDE.md": "r"},
-        [("CLAUDE.md", "always")],
-    ),
-    Case(
-        "gemini reads GEMINI.md of the root, those below on demand, and what they import",
-        GEMINI,
-        {"GEMINI.md": "@./x.md", "x.md": "x", "a/GEMINI.md": "a", "AGENTS.md": "no"},
-        [("GEMINI.md", "always"), ("x.md", "always"), ("a/GEMINI.md", "nested")],
-    ),
-    Case(
-        "gemini reads the names that its settings name",
-        GEMINI,
-        {
-            ".gemini/settings.json": '{"context": {"fileName": ["AGENTS.md", "GEMINI.md"]}}',
-            "GEMINI.md": "g",
-            "AGENTS.md": "r",
-        },
-        [("AGENTS.md", "always"), ("GEMINI.md", "always")],
-    ),
-    Case(
-        "gemini's settings may have comments",
-        GEMINI,
-        {
-            ".gemini/settings.json": '{"context": {"fileName": "AGENTS.md" /* not //GEMINI */}} //',
-            "AGENTS.md": "r",
-        },
-        [("AGENTS.md", "always")],
-    ),
-    Case(
-        "opencode 1 reads CLAUDE.md only without an AGENTS.md, nearest folder first",
-        OPENCODE1,
-        {"CLAUDE.md": "c", "a/AGENTS.md": "a", "a/b/CLAUDE.md": "b"},
-        [("a/AGENTS.md", "always"), ("a/b/CLAUDE.md", "nested")],
-        ["CLAUDE.md"],
-        start="a",
-    ),
-    Case(
-        "opencode 1 reads CLAUDE.md without an AGENTS.md",
-        OPENCODE1,
-        {"CLAUDE.md": "c", "CONTEXT.md": "x"},
-        [("CLAUDE.md", "always")],
-        ["CONTEXT.md"],
-    ),
-    Case(
-        "opencode 1 reads the instructions of its configuration",
-        OPENCODE1,
-        {
-            "opencode.json": '{"instructions": ["docs/*.md", "https://a.example/b.md", "~/x"]}',
-            "docs/a.md": "a",
-            "docs/deep/b.md": "b",
-        },
-        [("docs/a.md", "always")],
-        ["https://a.example/b.md", "~/x"],
-    ),
-    Case(
-        "opencode 1 reads both configurations, with comments and trailing commas",
-        OPENCODE1,
-        {
-            "opencode.jsonc": '// ours\n{"instructions": ["b.md", "a.md",],}',
-            "opencode.json": '{"instructions": ["a.md" /* and */, "c.md",]}',
-            "a.md": "a",
-            "b.md": "b",
-            "c.md": "c",
-        },
-        [("b.md", "always"), ("a.md", "always"), ("c.md", "always")],
-    ),
-    Case(
-        "opencode 2 reads AGENTS.md alone, nearest folder first",
-        OPENCODE2,
-        {"CLAUDE.md": "c", "AGENTS.md": "r", "a/AGENTS.md": "a", "a/b/AGENTS.md": "b"},
-        [("a/AGENTS.md", "always"), ("AGENTS.md", "always"), ("a/b/AGENTS.md", "nested")],
-        start="a",
-    ),
-    Case(
-        "zed reads the first of its names in the root, and nothing below",
-        ZED,
-        {"GEMINI.md": "g", "AGENTS.md": "r", ".clinerules": "c", "a/AGENTS.md": "a"},
-        [(".clinerules", "always")],
-        ["AGENTS.md", "GEMINI.md"],
-    ),
-]
 
 
 def written(root: Path, tree: dict[str, str]) -> Path:
@@ -385,16 +94,17 @@ def test_what_is_switched_off_of_rules_costs_the_rules_no_reading(
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_client_loads_what_its_source_says(case: Case, tmp_path: Path) -> None:
-    stack = stack_of(written(tmp_path, case.tree), case.client, case.file, case.start)
-    assert [(one.path, one.when) for one in stack.files] == case.loaded
+    tree = {path: text.replace("LONG", "word " * 6_600) for path, text in case.tree.items()}
+    stack = stack_of(written(tmp_path, tree), case.client, case.file, case.start)
+    loaded = [f"{one.path}{'' if one.confirmed else '?'} {one.when}" for one in stack.files]
+    assert loaded == case.loaded
     assert [one.path for one in stack.left_out] == case.left_out
-    (client,) = chosen_clients([case.client])
-    sources = {(rule.source or client.source).partition("#")[0] for rule in client.rules}
-    assert case.source.partition("#")[0] in sources
 
 
 def test_each_rule_has_a_test_with_its_source() -> None:
-    tested = {(case.client, case.source) for case in CASES}
+    sources = {name: source["address"] for name, source in DATA["source"].items()}
+    tested = {(case.client, sources[case.source]) for case in CASES}
+    assert {case.source for case in CASES} == {*sources}
     for client in all_clients():
         for one in client.rules:
             assert (client.name, one.source or client.source) in tested
@@ -409,27 +119,6 @@ def test_a_session_pays_the_base_and_a_file_adds_to_it(tmp_path: Path) -> None:
     assert session.base == file.base > 0
     assert file.added == file.files[1].tokens
     assert [one.key for one in file.files[0].sections] == ["rules"]
-
-
-def test_what_a_source_does_not_say_clearly_is_marked(tmp_path: Path) -> None:
-    tree = {
-        ".codex/config.toml": 'project_doc_fallback_filenames = ["TEAM.md"]',
-        "TEAM.md": "t",
-        ".cursorrules": "c",
-        "a/AGENTS.md": "a",
-    }
-    root = written(tmp_path, tree)
-    found = {
-        (client, one.path): one.confirmed
-        for client in ("codex", "cursor")
-        for one in stack_of(root, client, "a/x.py", "a").files
-    }
-    assert found == {
-        ("codex", "TEAM.md"): False,
-        ("codex", "a/AGENTS.md"): True,
-        ("cursor", ".cursorrules"): False,
-        ("cursor", "a/AGENTS.md"): True,
-    }
 
 
 def test_comments_cost_nothing_where_the_client_removes_them(tmp_path: Path) -> None:
@@ -467,6 +156,27 @@ def test_a_link_is_the_file_that_it_leads_to(tmp_path: Path) -> None:
     assert [one.path for one in stack.files] == ["CLAUDE.md"]
     assert not stack.left_out
     assert not said(tmp_path, "AGENTS.md")
+
+
+def test_a_link_to_a_folder_of_skills_or_of_one_counts_once(tmp_path: Path) -> None:
+    skill = "---\nname: {0}\ndescription: It does {0}.\n---\n"
+    tree = {f".agents/skills/{name}/SKILL.md": skill.format(name) for name in ("a", "b")}
+    root = written(tmp_path / "r", {**tree, ".claude/skills/c/SKILL.md": skill.format("c")})
+    written(tmp_path, {"out/SKILL.md": skill.format("secret")})
+    folder = root / ".claude" / "skills"
+    targets = {"a": "../../.agents/skills/a", "loop": "..", "out": str(tmp_path / "out")}
+    for name, target in targets.items():
+        (folder / name).symlink_to(target)
+    (root / ".cursor").symlink_to(".claude")
+    (claude,) = stack_of(root, "claude-code").files
+    assert sorted(claude.lists) == [".claude/skills/a/SKILL.md", ".claude/skills/c/SKILL.md"]
+    assert claude.tokens == token_counter().count("".join(map(listed_text, skills(claude, root))))
+    both = [(one.path, len(one.lists)) for one in stack_of(root, "cursor").files]
+    assert both == [(".cursor/skills", 2), (".agents/skills", 1)]
+
+
+def skills(listing: LoadedFile, root: Path) -> list[InstructionFile]:
+    return [read_instructions(root / path, root) for path in listing.lists]
 
 
 def test_nothing_outside_of_the_workspace_is_read(tmp_path: Path) -> None:

@@ -13,13 +13,17 @@ async def test_the_stack_of_a_document_in_an_untrusted_folder(visit: Visit, tmp_
     editor = visit(tmp_path)
     (tmp_path / "AGENTS.md").write_text("# Rules\nBe brief.\n", encoding="utf-8")
     (tmp_path / "main.go").write_text("package main\n", encoding="utf-8")
+    skill = tmp_path / ".claude" / "skills" / "one" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: one\ndescription: It does one.\n---\n", encoding="utf-8")
     uri = editor.open("main.go", "package main\n")
     answer = await editor.command("instructions.stack", uri=uri, clients=["claude-code", "gemini"])
     assert answer["file"] == "main.go"
     claude, gemini = answer["stacks"]
-    (file,) = claude["files"]
+    file, listing = claude["files"]
+    assert (listing["path"], listing["uri"]) == (".claude/skills", skill.as_uri())
     assert (file["path"], file["uri"]) == ("AGENTS.md", (tmp_path / "AGENTS.md").as_uri())
-    assert claude["base"] == file["tokens"] > 0
+    assert claude["base"] - listing["tokens"] == file["tokens"] > 0
     assert [one["title"] for one in file["sections"]] == ["Rules"]
     assert gemini["files"] == []
 

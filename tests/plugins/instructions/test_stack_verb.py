@@ -45,7 +45,7 @@ Gemini CLI  18 tokens: 12 in each session + 6 for this file
 
 Codex  12 tokens
        12  AGENTS.md  in each session
-        -  src/AGENTS.md  Codex reads from the root to the folder where it starts, and nothing below
+        -  src/AGENTS.md  Codex reads nothing below the folder where it starts
 
 Files of the user and of an organization aren't shown; --user names them.
 """
@@ -53,7 +53,7 @@ Files of the user and of an organization aren't shown; --user names them.
 
 
 def test_what_is_not_certain_is_explained(repository: Path) -> None:
-    (repository / "CLAUDE.md").write_text("# Rules\nBe brief.\n")
+    (repository / ".cursorrules").write_text("# Rules\nBe brief.\n")
     said = "?: the client's documentation doesn't say clearly that this is loaded."
     assert said in shown("--client", "cursor").splitlines()
     assert "?" not in shown("--client", "claude-code")
@@ -124,6 +124,39 @@ def test_a_client_may_start_in_another_folder(repository: Path) -> None:
     assert repository
     told = shown("src/app.go", "--client", "codex", "--start", "src")
     assert "src/AGENTS.md  in each session" in told
+
+
+def test_a_client_starts_where_the_reader_stands_and_an_editor_on_the_repository(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository / "src")
+    told = shown("--client", "codex", "cursor")
+    codex, cursor = told.split("Cursor")
+    assert "src/AGENTS.md  in each session" in codex
+    assert "src/AGENTS.md" not in cursor
+    monkeypatch.chdir(repository.parent)
+    assert "src/AGENTS.md  in" not in shown(f"{repository}/src/app.go", "--client", "codex")
+
+
+def test_rules_for_other_files_are_one_line(repository: Path) -> None:
+    rules = repository / ".claude" / "rules"
+    rules.mkdir(parents=True)
+    for name in ("a", "b", "c"):
+        (rules / f"{name}.md").write_text(f"---\npaths: '*.{name}'\n---\nText.\n")
+    told = shown("x.c", "--client", "claude-code")
+    assert "        -  2 rules for other files (--all)\n" in told
+    assert ".claude/rules/a.md" not in told
+    every = shown("x.c", "--client", "claude-code", "--all")
+    assert "        -  .claude/rules/a.md  it's for files that match *.a\n" in every
+    assert "--all" not in every
+
+
+def test_settings_that_count_are_told(repository: Path) -> None:
+    (repository / ".codex").mkdir()
+    (repository / ".codex" / "config.toml").write_text("project_doc_max_bytes = 9")
+    told = shown("--client", "codex")
+    assert "(.codex/config.toml sets project_doc_max_bytes, which Codex reads in trusted" in told
+    assert "cut in 'Rules' by the client's limit" in told
 
 
 def test_sections_have_costs(repository: Path) -> None:

@@ -1,18 +1,41 @@
-"""The checks of an instruction file in its repository: stale names, and what clients don't read."""
+"""The checks of an instruction file: stale names, and what clients don't read, or not as meant."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from posixpath import basename, dirname, relpath
 
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.checks.codes import Code, Severity, default_severity
 from foldline.ide.checks.diagnostic import Change, Diagnostic, Fix
+from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.instructions.front_matter import fields, matches, unknown_fields
 from foldline.ide.snapshot import Snapshot
+from foldline.plugins.instructions.clients import project_clients
 from foldline.plugins.instructions.mentions import mentions
-from foldline.plugins.instructions.stack import switched_off
+from foldline.plugins.instructions.stack import LeftOut, switched_off, unread_imports
 from foldline.plugins.instructions.stale import StaleMention, stale_mentions
+from foldline.plugins.instructions.targets import Targets
+
+
+def check(document: Snapshot, file: InstructionFile) -> Iterator[Diagnostic]:
+    """Yield the fields of a rule that its client doesn't read."""
+    of_path = partial(matches, path=file.path, anchored=False)
+    clients = project_clients(document.folder, Path(document.analysis.file))
+    rules = [(client, rule) for client in clients for rule in client.rules if rule.fields]
+    for client, rule in [one for one in rules if any(map(of_path, one[1].files))][:1]:
+        said, whose = {one.name for one in fields(file)}, f"{client.title}'s rules"
+        others = {one.patterns: rule.patterns for _, one in rules if rule.patterns not in said}
+        when = "in each session" if rule.without else "only if a person names it"
+        for message, place, meant in unknown_fields(file, rule.fields, whose, others):
+            span, code = SourceSpan(document.analysis.file, *place), Code.UNKNOWN_FRONT_MATTER
+            fixes = (Fix(f"Write {meant}", (Change(span, meant),), preferred=True),)
+            without = f" Without that, the file is loaded {when}." * (meant == rule.patterns)
+            severity = Severity.WARNING if meant else default_severity(code)
+            yield Diagnostic(code, severity, message + without, span, fixes if meant else ())
 
 
 def check_repository(
@@ -34,7 +57,30 @@ def check_repository(
         fixes = (Fix(f"Write {one.near}", (Change(place, one.near),)),) if one.near else ()
         code = Code.STALE_REFERENCE
         yield Diagnostic(code, default_severity(code), one.message, place, fixes)
+    starts = {one.mention.start for one in stale}
+    for left, titles in unread_imports(folder, file, relative).items():
+        if left.place[0] + 1 not in starts:
+            yield _of_import(folder, file, path, left, " and ".join(titles))
     for start, message in switched_off(folder, relative):
         place = SourceSpan(str(path), start, file.end_of_line(start))
         code = Code.SWITCHED_OFF_INSTRUCTIONS
         yield Diagnostic(code, default_severity(code), message, place)
+
+
+def _of_import(
+    folder: Folder, file: InstructionFile, path: Path, left: LeftOut, clients: str
+) -> Diagnostic:
+    place, code, end = SourceSpan(str(path), *left.place), Code.DEAD_IMPORT, left.place[1]
+    fixes: tuple[Fix, ...]
+    if left.repair:
+        mark, space = file.text[end], Change(SourceSpan(str(path), end, end), " ")
+        message = f"{clients} skips this import, as a `{mark}` follows: {left.repair}."
+        fixes = (Fix(f"Put a space before `{mark}`", (space,), preferred=True),)
+    else:
+        message = f"{clients} imports nothing here: there is no {left.path}."
+        named = Targets(folder.access, left.via).tree.ending(basename(left.path))
+        near = [relpath(one, dirname(left.via)) for one in named if len(named) == 1]
+        texts = {f"Import {one}": f"@{one}" for one in near}
+        texts["Put it between backquotes, as a name"] = f"`{file.text[place.start : end]}`"
+        fixes = (*(Fix(title, (Change(place, text),)) for title, text in texts.items()),)
+    return Diagnostic(code, default_severity(code), message, place, fixes)

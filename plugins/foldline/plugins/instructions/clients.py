@@ -31,7 +31,7 @@ class Rule:
     files: tuple[str, ...] = ()
     setting: tuple[str, str] | None = None
     joins: bool = False
-    folders: Literal["all", "root", "below"] = "all"
+    folders: Literal["all", "root", "start", "below"] = "all"
     below: Literal["", "off"] = ""
     why: str = ""
     pick: Literal["all", "first", "kind"] = "all"
@@ -39,7 +39,12 @@ class Rule:
     repair: str = ""
     patterns: str = ""
     without: str = ""
+    fields: tuple[str, ...] = ()
     anchored: bool = False
+    loose: bool = False
+    lists: str = ""
+    hidden: str = ""
+    about: str = ""
     confirmed: bool = True
 
 
@@ -53,9 +58,14 @@ class Client:
     rules: tuple[Rule, ...]
     name: str = ""
     limit: int | None = None
+    limit_setting: tuple[str, str] | None = None
     imports: int = 0
+    import_stops: str = ""
     comments: bool = True
     nearest_first: bool = False
+    editor: bool = False
+    settings: Literal["above", "start"] = "above"
+    trust: tuple[str, ...] = ()
     note: str = ""
     own: tuple[str, ...] = ()
     user: tuple[str, ...] = ()

@@ -31,6 +31,13 @@ class Instructions(Plugin):
 
     # What answers is loaded with the first question: most sessions ask none.
 
+    def check(self, document: Snapshot) -> Iterable[Diagnostic]:
+        if document.instructions is None or not document.instructions.has_front_matter:
+            return ()
+        from foldline.plugins.instructions.checks import check
+
+        return check(document, document.instructions)
+
     def actions(self, document: Snapshot, start: int, end: int) -> Iterable[Action]:
         if document.instructions is None:
             return ()

@@ -21,15 +21,20 @@ from foldline.backends.formatting.budget import size_of
 from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile, instruction_file
+from foldline.ide.instructions.features import listed_text
 from foldline.ide.instructions.front_matter import Field, fields, globs_of, matches
 from foldline.ide.token_counter import TokenCounter
 from foldline.plugins.instructions.clients import Client, Rule, project_clients
 from foldline.records import record
 
 _IMPORT = re.compile(r"(?<!\S)@([^\s`]+)")
+# What may stand behind an import in a sentence.
+_MARKS = ".,;:!?)]}*\"'"
+# `@scope/package` and `@somebody` are no files that aren't there.
+_FILE = re.compile(r"[^.~/].*\.(?:mdc?|txt|rst|json|ya?ml|toml)\Z")
 _ALL = frozenset({"*", "**", "**/*"})
 _MOST_FILES = 200
-# For questions that aren't about costs.
+# For questions that aren't about costs: nothing is read for these alone.
 _NO_COUNTER = TokenCounter("", exact=False, _count=lambda _: 0)
 _MOST_LISTED = 20_000
 
@@ -62,6 +67,7 @@ class LoadedFile:
         path: From the root, as the client finds it.
         confirmed: False where the client's documentation doesn't say it clearly.
         via: The file that imports it.
+        lists: The skills, commands or agents of which these are the names and descriptions.
         size: Of what is read of it, in bytes.
         cut: The section in which the client's limit falls, and the place of the limit in the text.
     """
@@ -73,6 +79,7 @@ class LoadedFile:
     read: str
     confirmed: bool
     via: str = ""
+    lists: tuple[str, ...] = ()
     tokens: int = 0
     size: int = 0
     sections: tuple[SectionCost, ...] = ()
@@ -81,12 +88,21 @@ class LoadedFile:
 
 @record
 class LeftOut:
-    """A file that a client doesn't load; `by` is the file that switches it off."""
+    """A file that a client doesn't load.
+
+    Attributes:
+        by: The file that switches it off.
+        via: The file with the import that it skips, or that leads nowhere, at `place`.
+        unmatched: It's a rule for other files.
+    """
 
     path: str
     why: str
     by: str = ""
     repair: str = ""
+    via: str = ""
+    place: tuple[int, int] = (0, 0)
+    unmatched: bool = False
 
 
 @record
@@ -112,10 +128,11 @@ def stacks(
 ) -> Iterator[Stack]:
     """Yield each client's stack for a `file`, which needn't exist, or without one for a session.
 
-    Paths are from the root: nothing outside it is read. The clients are started in `start`.
+    Paths are from the root: nothing outside it is read. All but editors are started in `start`.
     """
     for client in clients:
-        yield _Stack(folder.access.file_backend, folder.counter(), client, file, start).build()
+        place = "." if client.editor else start
+        yield _Stack(folder.access.file_backend, folder.counter(), client, file, place).build()
 
 
 def switched_off(folder: Folder, path: str) -> Iterator[tuple[int, str]]:
@@ -143,6 +160,23 @@ def switched_off(folder: Folder, path: str) -> Iterator[tuple[int, str]]:
         yield 0, f"{names} {verb} read this file, as there is {by}{repair and f': {repair}'}"
 
 
+def unread_imports(folder: Folder, file: InstructionFile, path: str) -> dict[LeftOut, list[str]]:
+    """Return the imports in an instruction file that clients skip or that lead nowhere, with whose.
+
+    Those that git ignores may be there for others.
+    """
+    backend, unread = folder.access.file_backend, dict[LeftOut, list[str]]()
+    ignored, imports = backend.rules().for_path, _imported(file, path)
+    suspicious = any(mark or not (backend.root / one).is_file() for one, mark, _ in imports)
+    for client in project_clients(folder, folder.root / path) if suspicious else ():
+        if client.imports:
+            stack = _Stack(backend, _NO_COUNTER, client, path, ".").build()
+            for one in stack.left_out:
+                if one.via == path and not ignored(one.path, is_folder=False):
+                    unread.setdefault(one, []).append(stack.title)
+    return unread
+
+
 @record(slots=False)
 class _Stack:
     """One client's stack while it's built; `seen` has the real paths of the files."""
@@ -155,6 +189,7 @@ class _Stack:
     files: list[LoadedFile] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
+    notes: dict[str, None] = field(default_factory=dict)
 
     def build(self) -> Stack:
         """Apply the client's rules to each folder, in its order."""
@@ -163,6 +198,8 @@ class _Stack:
             for folder in places[::turn]:
                 for rule in self.client.rules:
                     self._apply(rule, folder, below=below)
+        # What each session has is first, and what is listed behind what is loaded.
+        self.files.sort(key=lambda one: (one.when != When.ALWAYS, bool(one.lists)))
         spent: Counter[When] = Counter()
         for one in self.files:
             spent[one.when] += one.tokens
@@ -170,7 +207,7 @@ class _Stack:
         return Stack(
             self.client.name,
             self.client.title,
-            self.client.note,
+            "; ".join(filter(None, (self.client.note, *self.notes))),
             tuple(self.files),
             tuple(dict.fromkeys(left)),
             spent[When.ALWAYS],
@@ -196,7 +233,8 @@ class _Stack:
         return list(_folders(self.start, posixpath.dirname(self.file or self.start)))
 
     def _apply(self, rule: Rule, place: str, *, below: bool) -> None:
-        if (rule.folders == "root" and place != ".") or (rule.folders == "below" and not below):
+        here = {"root": place == ".", "start": place == self.start, "below": below}
+        if not here.get(rule.folders, True) or (rule.lists and self.counter is _NO_COUNTER):
             return
         names = self._names(rule)
         paths_named = {name: paths for name in names if (paths := self._named(place, name))}
@@ -205,22 +243,46 @@ class _Stack:
             kept = next(filter(self._anywhere, names), "")
         switches = (self._anywhere(name, place) for name in rule.unless if paths_named)
         by = next(filter(None, switches), "")
-        for name, path in ((name, path) for name, paths in paths_named.items() for path in paths):
-            if below and rule.below == "off":
-                self._leave_out(path, rule.why)
-            elif by:
-                self._leave_out(path, by=by, repair=rule.repair)
-            elif rule.pick != "all" and name != kept:
-                self._leave_out(path, by=self._anywhere(kept, place))
-            elif self._real(path) not in self.seen and (file := self._read(path)):
-                fields_by_name = {one.name: one for one in fields(file)}
-                when, why = self._timing(rule, fields_by_name, place, below=below)
-                sure = rule.confirmed and (name in rule.files or not rule.joins)
-                if when is None:
-                    self._leave_out(path, why)
-                else:
-                    source, read = rule.source or self.client.source, rule.read or self.client.read
-                    self._add(file, LoadedFile(path, when, why, source, read, sure))
+        for name, paths in paths_named.items():
+            for path in [_joined(place, name.partition("*")[0])] if rule.lists else paths:
+                if below and rule.below == "off":
+                    self._leave_out(path, rule.why)
+                elif by:
+                    self._leave_out(path, by=by, repair=rule.repair)
+                elif rule.pick != "all" and name != kept:
+                    self._leave_out(path, by=self._anywhere(kept, place))
+                elif rule.lists:
+                    self._list(rule, path, paths, place, below=below)
+                elif self._real(path) not in self.seen and (file := self._read(path)):
+                    said = {one.name: one for one in fields(file)}
+                    when, why, sure = self._timing(rule, said, place, below=below)
+                    if when is None:
+                        self.left_out.append(LeftOut(path, why, unmatched=sure))
+                    else:
+                        self._add(file, self._loaded(rule, path, when, why, sure=sure))
+
+    def _loaded(self, rule: Rule, path: str, when: When, why: str, *, sure: bool) -> LoadedFile:
+        why = "; ".join(filter(None, (why, rule.about)))
+        source, read = rule.source or self.client.source, rule.read or self.client.read
+        return LoadedFile(path, when, why, source, read, rule.confirmed and sure)
+
+    def _list(self, rule: Rule, at: str, paths: Iterable[str], place: str, *, below: bool) -> None:
+        """Add the names and descriptions of the files in a folder."""
+        shown: dict[str, str] = {}
+        for path in paths:
+            if self._real(path) not in self.seen and (file := self._read(path)):
+                said = {one.name: one.value for one in fields(file)}
+                if said.get("description") and said.get(rule.hidden) != "true":
+                    self.seen.add(self._real(path))
+                    shown[path] = listed_text(file)
+        if shown:
+            when, why, _ = self._timing(rule, {}, place, below=below)
+            assert when is not None
+            count = f"{len(shown)} {rule.lists}{'s' * (len(shown) > 1)}"
+            why = f"{why}{why and '; '}names and descriptions of {count}"
+            made = self._loaded(rule, at, when, why, sure=True)
+            tokens = self.counter.count("".join(shown.values()))
+            self.files.append(replace(made, lists=tuple(shown), tokens=tokens))
 
     def _anywhere(self, name: str, *places: str) -> str:
         """A file of that name in these folders, by default those above."""
@@ -231,26 +293,41 @@ class _Stack:
         why = why or f"{by} is read instead of it"
         if by and not repair and (file := self._read(path)):
             # A file that imports what is read instead of it hides nothing.
-            imported = (one for names in _imported(file, path) for one in names)
-            by = "" if by in imported else by
+            by = "" if any(by == one for one, *_ in _imported(file, path)) else by
         self.left_out.append(LeftOut(path, why, by, repair))
 
     def _names(self, rule: Rule) -> tuple[str, ...]:
         """The names of a rule, those that the project sets included."""
-        file, keys = rule.setting or ("", "")
-        read = read_toml if file.endswith(".toml") else partial(read_json, comments=True)
-        try:
-            if not file or not self.backend.exists(file):
-                return rule.files
-            value: object = read(self.backend.root / file, root=self.backend.root)
-        except PathError as error:
-            self._leave_out(file, f"its settings aren't known: {error.problem}")
-            return rule.files
-        for key in keys.split("."):
-            value = value.get(key) if isinstance(value, dict) else None
+        value = self._setting(rule.setting)
         listed = value if isinstance(value, list) else [value]
         names = tuple(one for one in listed if isinstance(one, str) and one)
         return (*rule.files, *names) if rule.joins or not names else names
+
+    @cached_property
+    def limit(self) -> int | None:
+        """The bytes that the client reads of all files together, as the project sets it."""
+        value = self._setting(self.client.limit_setting)
+        return value if isinstance(value, int) and value >= 0 else self.client.limit
+
+    def _setting(self, setting: tuple[str, str] | None) -> object:
+        """The value of a setting in the nearest folder whose file has it."""
+        name, keys = setting or ("", "")
+        read = read_toml if name.endswith(".toml") else partial(read_json, comments=True)
+        folders = self.above[::-1] if self.client.settings == "above" else [self.start]
+        for file in (_joined(folder, name) for folder in folders if name):
+            try:
+                if not self.backend.exists(file):
+                    continue
+                value: object = read(self.backend.root / file, root=self.backend.root)
+            except PathError as error:
+                self._leave_out(file, f"its settings aren't known: {error.problem}")
+                continue
+            for key in keys.split("."):
+                value = value.get(key) if isinstance(value, dict) else None
+            if value is not None:
+                self.notes.update({f"{file} sets {keys}, {one}": None for one in self.client.trust})
+                return value
+        return None
 
     def _named(self, place: str, name: str) -> list[str]:
         """The files of a name or glob in a folder."""
@@ -261,23 +338,29 @@ class _Stack:
         fixed = re.split(r"[^/]*[*?\[{,]", path, maxsplit=1)[0].rstrip("/")
         if fixed == path:
             return [path] if self._is_file(path) else []
-        try:
-            real = self.backend.resolve_unsaved(fixed or ".")
-        except PathError as error:
-            self._leave_out(path, f"not read here: {error.summary}")
-            return []
-        if not self.backend.is_folder(real):
-            return []
-        inner = "" if real == "." else f"{real}/"
-        listed = islice(self.backend.walk_folder(real, no_ignore=True), _MOST_LISTED)
-        below = (_joined(fixed, stamp.path.removeprefix(inner)) for stamp in listed)
         globs = list(globs_of([path]))
-        inside = (one for one in below if not one.startswith(".git/"))
+        listed = islice(self._inside(fixed or "."), _MOST_LISTED)
+        inside = (one for one in listed if not one.startswith(".git/"))
         matching = (one for one in inside if any(matches(glob, one) for glob in globs))
         files = list(islice(matching, _MOST_FILES + 1))
         if len(files) > _MOST_FILES:
             self._leave_out(path, f"more than {_MOST_FILES} files match: not all are shown")
         return files[:_MOST_FILES]
+
+    def _inside(self, folder: str, *, is_link: bool = False) -> Iterator[str]:
+        """Yield the files below a folder, and below the folders to which links in it lead."""
+        try:
+            real = self.backend.resolve_unsaved(folder)
+        except PathError as error:
+            self._leave_out(folder, f"not read here: {error.summary}")
+            return
+        if self.backend.is_folder(real):
+            inner = "" if real == "." else f"{real}/"
+            for stamp in self.backend.walk_folder(real, no_ignore=True):
+                yield _joined(folder, stamp.path.removeprefix(inner))
+            for one in () if is_link else (self.backend.root / real).iterdir():
+                if one.is_symlink() and one.is_dir():
+                    yield from self._inside(_joined(folder, one.name), is_link=True)
 
     def _is_file(self, path: str) -> bool:
         """True for what is there and no folder; what is outside of the workspace is left out."""
@@ -308,65 +391,84 @@ class _Stack:
 
     def _timing(
         self, rule: Rule, said: Mapping[str, Field], place: str, *, below: bool
-    ) -> tuple[When | None, str]:
-        usual = (When.NESTED, f"when a file in {place} is read") if below else (When.ALWAYS, "")
+    ) -> tuple[When | None, str, bool]:
+        """When a file is loaded, why, and whether that's sure; of None, whether it's for others."""
+        when = When.NESTED if below else When.ALWAYS
+        usual = when, f"when a file in {place} is read" if below else "", True
         globs = list(globs_of(said[rule.patterns].items)) if rule.patterns in said else []
         shown = ", ".join(globs[:5])
         values = {name: field.value for name, field in said.items()}
-        if not rule.patterns or values.get("alwaysApply") == "true":
-            return usual
-        if not globs and rule.without == "always":
+        is_always = values.get("alwaysApply") == "true" or (not globs and rule.without == "always")
+        if not rule.patterns or is_always:
             return usual
         if not globs and values.get("description"):
-            return When.CHOICE, "the model may choose it by its description"
+            return When.CHOICE, "the model may choose it by its description", True
         if not globs:
-            return None, "only when a person names it"
+            return None, "only when a person names it", False
+        if said[rule.patterns].is_open:
+            return None, f"the list of its `{rule.patterns}` isn't closed", False
         if not rule.anchored and _ALL.intersection(globs):
-            return usual[0], f"{rule.patterns}: {shown}"
+            return when, f"{rule.patterns}: {shown}", True
         if self.file is None:
-            return None, f"only for files that match {shown}"
+            return None, f"only for files that match {shown}", True
         path = posixpath.relpath(self.file, place)
         for glob in globs:
             if matches(glob, path, anchored=rule.anchored):
-                return When.MATCH, f"it matches {glob}"
-        return None, f"{self.file} doesn't match {shown}"
+                return When.MATCH, f"it matches {glob}", True
+            if rule.loose and "/" not in glob and matches(glob, path, anchored=False):
+                return When.MATCH, f"it matches {glob}, if that holds below the root, too", False
+        return None, f"it's for files that match {shown}", True
 
     def _add(self, file: InstructionFile, made: LoadedFile, depth: int = 0) -> None:
         """Add a file, and those that it imports."""
-        data, limit = file.text.encode("utf-8", "replace"), self.client.limit
+        data, limit = file.text.encode("utf-8", "replace"), self.limit
         left = len(data) if limit is None else limit - sum(one.size for one in self.files)
         if left <= 0 < len(data):
-            by = self.files[-1].path
+            by = next((one.path for one in self.files[::-1] if one.size), "")
             self._leave_out(made.path, f"the limit of {limit:,} bytes is reached before it", by)
             return
         self.seen.add(self._real(made.path))
         text = file.text if len(data) <= left else data[:left].decode("utf-8", "ignore")
         costs = _costs(file, len(text), self.counter, comments=self.client.comments)
         self.files.append(replace(made, **costs))
-        for path in self._imports(file, made.path) if self.client.imports else ():
+        for path, doubt in self._imports(file, made.path) if self.client.imports else ():
             if depth == self.client.imports:
                 self._leave_out(path, f"imports go {depth} deep")
             elif len(self.files) >= _MOST_FILES or self._real(path) in self.seen:
                 continue
             elif inner := self._read(path):
-                why = f"{made.path} imports it"
-                self._add(inner, replace(made, path=path, why=why, via=made.path), depth + 1)
+                why, sure = f"{made.path} imports it{doubt}", made.confirmed and not doubt
+                new = replace(made, path=path, why=why, via=made.path, confirmed=sure)
+                self._add(inner, new, depth + 1)
 
-    def _imports(self, file: InstructionFile, path: str) -> Iterator[str]:
-        """Yield the files that a file imports; those outside of the workspace are left out."""
-        for names in _imported(file, path):
-            if names[0].startswith("~"):
-                self._leave_out(names[0], f"{path} imports it: not read here")
-            else:
-                yield from islice(filter(self._is_file, names), 1)
+    def _imports(self, file: InstructionFile, path: str) -> Iterator[tuple[str, str]]:
+        """Yield the files that a file imports, with what is in doubt about it.
+
+        Those outside of the workspace, those that are skipped and those that aren't there are left
+        out.
+        """
+        for one, mark, place in _imported(file, path):
+            if one.startswith("~"):
+                self._leave_out(one, f"{path} imports it: not read here")
+            elif self._is_file(one):
+                if not mark or mark not in self.client.import_stops:
+                    yield one, mark and f", if a `{mark}` may follow"
+                    continue
+                why, repair = f"not imported: in {path}, a `{mark}` follows", "put a space between"
+                self.left_out.append(LeftOut(one, why, "", repair, path, place))
+            elif _FILE.match(one):
+                why = f"{path} imports it, and it isn't there"
+                self.left_out.append(LeftOut(one, why, via=path, place=place))
 
 
-def _imported(file: InstructionFile, path: str) -> Iterator[tuple[str, ...]]:
-    """Yield what each `@` may stand for: a path, and that without the mark behind it."""
+def _imported(file: InstructionFile, path: str) -> Iterator[tuple[str, str, tuple[int, int]]]:
+    """Yield the path behind each `@`, the mark that follows it, and its place."""
     for part in file.markdown.prose:
-        for written in (one[1] for one in _IMPORT.finditer(file.markdown.words(part))):
+        for found in _IMPORT.finditer(file.markdown.words(part)):
+            written, start = found[1].rstrip(_MARKS), part.start + found.start()
             folder = "" if written.startswith("~") else posixpath.dirname(path)
-            yield tuple(_joined(folder, one) for one in (written, written.rstrip(".,;:!?)")))
+            mark = found[1][len(written) :][:1]
+            yield _joined(folder, written), mark, (start, start + 1 + len(written))
 
 
 # Every client reads the same files, and a key changes one of them.

@@ -36,7 +36,7 @@ async def handle(ls: FoldlineServer, arguments: Arguments) -> dict[str, object]:
         file = path.relative_to(folder.root).as_posix()
         listed = [unstructured(stack) for stack in stacks(folder, clients, file)]
         for one in (one for stack in listed for one in stack["files"]):
-            one["uri"] = uri_of(folder.root / one["path"])
+            one["uri"] = uri_of(folder.root / [*one["lists"], one["path"]][0])
         return {"file": file, "exact": folder.counter().exact, "stacks": listed}
 
     return await in_thread(run, PROMPTS)

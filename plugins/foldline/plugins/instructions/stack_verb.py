@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Shows which of a repository's instruction files each client loads (AGENTS.md, CLAUDE.md, rules …):
 in its order, when and why, what they cost in tokens, and what it doesn't read. With FILE, as it
-works on that file; otherwise what each session pays. Only files of the repository are read. The
-rules are those of the clients' documentation: `--json` has the source of each and when it was
-read; what a source doesn't say clearly has a `?`. Skills aren't counted."""
+works on that file; otherwise what each session pays. Clients are started where you stand, editors
+on the repository. Only files of the repository are read. The rules are those of the clients'
+documentation: `--json` has the source of each and when it was read; what a source doesn't say
+clearly has a `?`. Of skills and agents, the names and descriptions are counted."""
 
 
 def register(verbs: Verbs) -> None:
@@ -44,8 +45,9 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument("--sections", action="store_true", help="show the cost of each section")
     parser.add_argument(
-        "--start", metavar="DIR", help="where the client is started (default: the repository)"
+        "--start", metavar="DIR", help="where the client is started (default: this folder)"
     )
+    parser.add_argument("--all", action="store_true", help="show each rule for other files, too")
     parser.add_argument(
         "--user", action="store_true", help="name the user's own files, which aren't read"
     )
@@ -64,7 +66,8 @@ def run(options: Namespace) -> int:
     if options.start and not Path(options.start).is_dir():
         raise Refused(f"{visible(options.start)}: there is no such folder", kind="path")
     root = repository_of(path)
-    start = _inside(resolved(options.start or root), root)
+    here = resolved(options.start or ".")
+    start = _inside(here, root) if options.start or here.is_relative_to(root) else "."
     file = None if path.is_dir() and not options.file else _inside(path, root)
     if file and path.is_dir():
         file = f"{file}/_"
@@ -116,16 +119,20 @@ def _lines(
             (stack.title, "bold"),
             (f"  {total} tokens", "cyan"),
             (f": {counter.format(stack.base)} in each session{added}" if added else "", "dim"),
-            (f"  ({stack.note})" if stack.note else "", "dim"),
+            (f"  ({visible(stack.note)})" if stack.note else "", "dim"),
         ]
         for one in stack.files:
             yield from _file(one, counter, sections=options.sections)
-        for left in stack.left_out:
+        other = [one for one in stack.left_out if one.unmatched and not options.all]
+        other = other if len(other) > 1 else []
+        for left in (one for one in stack.left_out if one not in other):
             yield [
                 (f"{'-':>9}  ", "dim"),
                 (visible(left.path), ""),
                 (visible(f"  {left.why}"), "dim"),
             ]
+        if other:
+            yield [(f"{'-':>9}  {len(other)} rules for other files (--all)", "dim")]
         yield []
     if any(not one.confirmed for stack in shown for one in stack.files):
         yield [("?: the client's documentation doesn't say clearly that this is loaded.", "dim")]

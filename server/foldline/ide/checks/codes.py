@@ -62,6 +62,7 @@ class Code(StrEnum):
     UNPROVEN_BUDGET = "unproven-budget"
     CACHE_ORDER = "cache-order"
     SWITCHED_OFF_INSTRUCTIONS = "switched-off-instructions"
+    DEAD_IMPORT = "dead-import"
     NOT_EVALUATED = "not-evaluated"
     UNUSED_IGNORE = "unused-ignore"
     EMPTY_SECTION = "empty-section"
@@ -86,6 +87,7 @@ SEVERITIES = {
     Code.UNPROVEN_BUDGET: Severity.INFORMATION,
     Code.CACHE_ORDER: Severity.WARNING,
     Code.SWITCHED_OFF_INSTRUCTIONS: Severity.WARNING,
+    Code.DEAD_IMPORT: Severity.WARNING,
     Code.NOT_EVALUATED: Severity.WARNING,
     Code.UNUSED_IGNORE: Severity.WARNING,
     Code.EMPTY_SECTION: Severity.INFORMATION,

@@ -130,17 +130,18 @@ class SkillLevels:
         return f"{levels}, {counter.format(sum(self.files.values()))} in {count} on demand"
 
 
+def listed_text(file: InstructionFile) -> str:
+    """Return what each session has of a skill or an agent: its name and its description."""
+    shown = (one for one in fields(file) if one.name in ("name", "description"))
+    return "".join(f"{one.name}: {one.value}\n" for one in shown)
+
+
 def skill_levels(
     file: InstructionFile, path: Path, folder: Folder, counter: TokenCounter
 ) -> SkillLevels | None:
     """Return the costs of a skill, as its folder is on disk; None for other instruction files."""
     if path.name != SKILL:
         return None
-    shown = [
-        f"{field.name}: {field.value}\n"
-        for field in fields(file)
-        if field.name in ("name", "description")
-    ]
     files, backend = {}, folder.access.file_backend
     for stamp in backend.walk_folder(backend.resolve(str(path.parent))):
         other = folder.root / stamp.path
@@ -148,4 +149,4 @@ def skill_levels(
             if other != path:
                 text = read_text(other, LARGEST, strict=True)
                 files[other.relative_to(path.parent).as_posix()] = counter.count(text)
-    return SkillLevels(counter.count("".join(shown)), costs(file, counter).total, files)
+    return SkillLevels(counter.count(listed_text(file)), costs(file, counter).total, files)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import islice
@@ -23,8 +23,6 @@ SKILL = "SKILL.md"
 # https://agentskills.io/specification
 _SKILL_FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 _LONGEST = {"name": 64, "description": 1024, "compatibility": 500}
-# https://cursor.com/docs/context/rules
-_RULE_FIELDS = ("description", "globs", "alwaysApply")
 _MOST_GLOBS = 500
 _FIELD = re.compile(r"""(["']?)([\w.-]+)\1[ \t]*:(?=\s|$)[ \t]*""")
 _BLOCK = re.compile(r"([|>])[-+\d]*[ \t]*(?:#.*)?\n")
@@ -48,14 +46,19 @@ class Field(NamedTuple):
             return (self.value,) if self.value else ()
         return tuple(re.sub(r"\s#.*", "", line[2:]) for line in lines if line.startswith("- "))
 
+    @property
+    def is_open(self) -> bool:
+        """True for a list whose bracket nothing closes."""
+        return self.value.startswith("[") and self.value.count("[") > self.value.count("]")
+
 
 def faults(file: InstructionFile, path: PurePath) -> Iterator[tuple[Code, str, Range]]:
-    """Yield what is wrong in the front matter of a skill or a rule of Cursor's, and where.
+    """Yield what is wrong in front matter that clients read as data, and where.
 
-    That of others is free: their clients document no such rules.
+    Which fields there are is looked at in skills alone: rules have their clients'.
     """
     is_skill = path.name == SKILL
-    if not is_skill and path.suffix != ".mdc":
+    if not file.has_front_matter:
         return
     first = Range(0, len(file.text.partition("\n")[0]))
     if file.markdown.front_matter is None:
@@ -65,28 +68,38 @@ def faults(file: InstructionFile, path: PurePath) -> Iterator[tuple[Code, str, R
             message = "A skill begins with front matter: `name` and `description` between `---`."
             yield Code.FRONT_MATTER, message, first
         return
-    field_names, seen, more = _SKILL_FIELDS if is_skill else _RULE_FIELDS, set(), list[Field]()
+    seen = set[str]()
     for field in fields(file):
         if field.name in seen:
             yield Code.FRONT_MATTER, f"`{field.name}` is there twice.", field.place
         elif (fault := _fault(field, path.parent.name if is_skill else None)) is not None:
             yield Code.FRONT_MATTER, fault, field.place
-        elif near := field.name not in field_names and near_names(field.name, field_names):
-            message = (
-                f"`{field.name}` isn't a field of the specification: did you mean `{near[0]}`?"
-            )
-            yield Code.UNKNOWN_FRONT_MATTER, message, field.place
-        elif field.name not in field_names:
-            more.append(field)
         seen.add(field.name)
-    if more:
-        # One for all: their authors write for a client that reads them.
-        names = ", ".join(f"`{field.name}`" for field in more)
-        message = f"The specification doesn't have {names}: only some clients read that."
-        yield Code.UNKNOWN_FRONT_MATTER, message, more[0].place
+    unknown = unknown_fields(file, _SKILL_FIELDS, "the specification", {})
+    for message, place, _ in unknown if is_skill else ():
+        yield Code.UNKNOWN_FRONT_MATTER, message, place
     for name in ("name", "description") if is_skill else ():
         if name not in seen:
             yield Code.FRONT_MATTER, f"A skill needs a `{name}`.", first
+
+
+def unknown_fields(
+    file: InstructionFile, known: Sequence[str], whose: str, others: Mapping[str, str]
+) -> Iterator[tuple[str, Range, str]]:
+    """Yield what to say of fields that aren't known, where, and the one that is meant, if any."""
+    more = []
+    for field in fields(file):
+        if field.name in known or not _FIELD.match(f"{field.name}:"):
+            continue
+        if near := (*near_names(field.name, known), *filter(None, [others.get(field.name)])):
+            message = f"`{field.name}` isn't a field of {whose}: did you mean `{near[0]}`?"
+            yield message, field.place, near[0]
+        else:
+            more.append(field)
+    if more:
+        # One for all: their authors write for a client that reads them.
+        names = ", ".join(f"`{field.name}`" for field in more)
+        yield f"Only some clients read {names}, no field of {whose}.", more[0].place, ""
 
 
 def _fault(field: Field, skill: str | None) -> str | None:
@@ -94,6 +107,8 @@ def _fault(field: Field, skill: str | None) -> str | None:
     name, value = field.name, field.value
     if not _FIELD.match(f"{name}:"):
         return "This line isn't a field, `name: value`."
+    if field.is_open:
+        return f"The list of `{name}` isn't closed: it ends with `]`."
     if skill is None:
         is_wrong = name == "alwaysApply" and value not in ("true", "false", "")
         return "`alwaysApply` is `true` or `false`." if is_wrong else None
@@ -127,8 +142,8 @@ def fields(file: InstructionFile) -> tuple[Field, ...]:
         line = text[at:end].strip()
         field = _FIELD.match(text, at, end)
         if field is not None:
-            # A value goes on in lines that are indented, and in those of its list.
-            while end < last and text[end] in " \t\r\n-":
+            # A value goes on in lines that are indented, and in those of its list, `]` included.
+            while end < last and text[end] in " \t\r\n-]":
                 end = text.find("\n", end, last) + 1 or last
             written = text[field.end() : end]
             every.append(Field(field[2], Range(*field.span(2)), *_value(written), written))
