@@ -682,7 +682,6 @@ async def test_rendering_leaves_nothing_beside_the_modules(
 ) -> None:
     cache = tmp_path / "cache"
     monkeypatch.setenv("FOLDLINE_CACHE_DIR", str(cache))
-    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     folder = tmp_path / "work"
     (folder / "package").mkdir(parents=True)
     (folder / "package" / "__init__.py").touch()
@@ -709,6 +708,19 @@ async def test_rendering_leaves_nothing_beside_the_modules(
     ]
     compiled = {path.name.partition(".")[0] for path in cache.rglob("*.pyc")}
     assert compiled == {"__init__", "inner", "my-prompt", "prompt"}
+
+
+async def test_an_edit_of_the_same_length_within_a_second_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOLDLINE_CACHE_DIR", str(tmp_path / "cache"))
+    text = "from words import WORD\n" + PROMPT.replace('"body"', "WORD")
+    answers = []
+    for word, nanoseconds in (("one", 1), ("two", 2)):
+        (tmp_path / "words.py").write_text(f"WORD = {word!r}\n", encoding="utf-8")
+        os.utime(tmp_path / "words.py", ns=(nanoseconds, nanoseconds))
+        answers.append((await render(tmp_path, text)).text)
+    assert answers == ["## 1. T\n\none", "## 1. T\n\ntwo"]
 
 
 async def test_many_renders_side_by_side_are_all_answered(tmp_path: Path) -> None:
