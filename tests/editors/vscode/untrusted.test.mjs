@@ -74,16 +74,7 @@ test('nothing of a folder is executed, neither its prompt nor its interpreter, b
   assert.deepEqual(traces(), ['imported', 'started']);
 });
 
-test('a server that was right all along is told that the folder is trusted', async () => {
-  // An environment of a folder that is trusted would have another one.
-  await openFolder({ files: { 'prompt.py': PROMPT } });
-  await trustFolder();
-  await preview.getByRole('status').waitFor({ state: 'hidden' });
-  assert.deepEqual(traces(), ['imported']);
-  assert.equal(serversStarted(), 1);
-});
-
-test('the panel is there before the server answers, and says what it waits for', async () => {
+test('the panel says that it waits for the server, which is told of the trust if it was right all along', async () => {
   session = await startWorkbench({
     files: { 'prompt.py': PROMPT, '../tools/slow-foldline': SLOW },
     open: 'prompt.py',
@@ -98,10 +89,14 @@ test('the panel is there before the server answers, and says what it waits for',
   writeFileSync(join(session.workspace, '../tools/go'), '');
   await preview.getByText('Some of it.').waitFor();
   assert.equal(await page.locator('.tab', { hasText: 'Preview' }).count(), 1);
+  await trustFolder();
+  await preview.getByRole('status').waitFor({ state: 'hidden' });
+  assert.deepEqual(traces(), ['imported']);
+  assert.equal(serversStarted(), 1);
 });
 
 /** Opens the folder without trust, up to the preview of its source. */
-async function openFolder(options = {}) {
+async function openFolder(options) {
   session = await startWorkbench({
     files: { 'prompt.py': PROMPT, '.venv/bin/python': INTERPRETER },
     open: 'prompt.py',

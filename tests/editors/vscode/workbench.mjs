@@ -1,5 +1,5 @@
 // A real VS Code for one test session: code-server with the packed extension, in headless Chromium.
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
@@ -21,7 +21,6 @@ import { chromium } from 'playwright-core';
 export const HERE = dirname(fileURLToPath(import.meta.url));
 export const ROOT = join(HERE, '../../..');
 export const EXTENSION = join(ROOT, 'editors/vscode');
-export const PACKAGE = join(EXTENSION, 'foldline.vsix');
 export const SCREENSHOTS = join(HERE, '../screenshots');
 
 export const MODULES = join(HERE, 'node_modules');
@@ -134,15 +133,11 @@ export async function startWorkbench({
     ...env(workspace),
   };
   const places = ['--user-data-dir', data, '--extensions-dir', extensionsDir];
-  // Before the first installation writes down which folders there are.
+  // The first start writes down which folders there are.
+  cpSync(process.env.EXTENSIONS, extensionsDir, { recursive: true });
   for (const extension of extensions) {
     cpSync(extension, join(extensionsDir, manifestId(extension)), { recursive: true });
   }
-  execFileSync(NODE, [CODE_SERVER, ...places, '--install-extension', PACKAGE], {
-    env: environment,
-    timeout: PATIENCE,
-    stdio: 'pipe',
-  });
 
   const port = await freePort();
   const log = join(temporary, 'code-server.log');
