@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from .conftest import Connect, Editor, Visit, connections, served_once
 
@@ -184,3 +185,48 @@ async def test_a_client_with_snippets_gets_the_summary_as_a_placeholder(
     (edit,) = change.edits
     assert isinstance(edit, types.SnippetTextEdit)
     assert edit.snippet.value == "<!-- fold: ${1:what it tells} -->\n"
+
+
+async def test_sections_and_files_are_renamed_with_what_names_them(
+    visit: Visit, tmp_path: Path
+) -> None:
+    editor = visit(tmp_path)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("[data](../AGENTS.md#data)\n", encoding="utf-8")
+    (tmp_path / "AGENTS.md").write_text("", encoding="utf-8")
+    # The editor's text counts, as far as it isn't saved.
+    uri = editor.open("AGENTS.md", "🙂 [here](docs/a.md)\n\n# Data\n")
+    place = types.TextDocumentIdentifier(uri), types.Position(2, 3)
+    prepared = await editor.client.text_document_prepare_rename_async(
+        types.PrepareRenameParams(*place)
+    )
+    assert isinstance(prepared, types.PrepareRenamePlaceholder)
+    assert (prepared.placeholder, prepared.range.start.character) == ("Data", 2)
+    edit = await editor.client.text_document_rename_async(types.RenameParams(*place, "Records"))
+    assert edit is not None
+    assert edit.changes is not None
+    texts = {one: [edit.new_text for edit in edits] for one, edits in edit.changes.items()}
+    assert texts == {uri: ["Records"], editor.uri("docs/a.md"): ["records"]}
+    with pytest.raises(JsonRpcException, match="without marks"):
+        await editor.client.text_document_rename_async(types.RenameParams(*place, "x #"))
+
+    async def move(new: str) -> dict[str, list[tuple[int, str]]] | None:
+        file = types.FileRename(editor.uri("docs/a.md"), editor.uri(new))
+        moving = types.RenameFilesParams([file])
+        edit = await editor.client.workspace_will_rename_files_async(moving)
+        if edit is None or edit.changes is None:
+            return None
+        return {
+            one: [(edit.range.start.character, edit.new_text) for edit in edits]
+            for one, edits in edit.changes.items()
+        }
+
+    followed = {uri: [(10, "b.md")], editor.uri("docs/a.md"): [(7, "AGENTS.md")]}
+    assert await move("b.md") == followed
+    # Visual Studio Code's own Markdown changes links, if it's asked to.
+    editor.client.set_configuration("always", section="markdown.updateLinksOnFileMove.enabled")
+    assert await move("b.md") == {}
+    assert await move("AGENTS.md") is None
+    assert [message.message for message in editor.client.messages] == [
+        "What names the moved files stays as it is: AGENTS.md exists already"
+    ]

@@ -37,6 +37,7 @@ ITEMS = {
     "completions": Completion,
     "actions": Action,
     "named": NamedIn,
+    "follow": Change,
 }
 """The items of the answers to the hooks that answer several."""
 # The types of the fields, but of those that are judged where they're used. The classes' own modules

@@ -15,6 +15,7 @@ from functools import cache, partial
 from importlib import import_module
 from inspect import isgenerator
 from pathlib import Path
+from posixpath import dirname
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, TypeVar, cast
 
 from foldline.ide.entry_points import Entry, entries
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from foldline.ide.checks.diagnostic import Change, Diagnostic
     from foldline.ide.features.completion import Completion
     from foldline.ide.features.hover import Hover
+    from foldline.ide.folder import Folder
     from foldline.ide.snapshot import Snapshot
     from foldline.ide.sources.source import PromptSource
 
@@ -84,6 +86,26 @@ class Action:
     arguments: Mapping[str, object] | None = None
     fix: bool = False
     field: str = ""
+
+
+@record
+class Renames:
+    """Names that are about to change: of files and folders, and of sections by path and anchor.
+
+    Attributes:
+        links: Links of Markdown are ours to change, not the editor's.
+    """
+
+    paths: Mapping[str, str]
+    anchors: Mapping[tuple[str, str], str]
+    links: bool = True
+
+    def path(self, path: str) -> str:
+        """Return the new name of a path."""
+        above = path
+        while above and above not in self.paths:
+            above = dirname(above)
+        return f"{self.paths[above]}{path[len(above) :]}" if above else path
 
 
 class Plugin:
@@ -147,6 +169,10 @@ class Plugin:
         self, access: SmartFileAccess, references: References, texts: list[str], modules: list[str]
     ) -> Iterable[NamedIn]:
         """Yield the places in these Markdown files and modules that name what is referred to."""
+        return ()
+
+    def follow(self, folder: Folder, renames: Renames) -> Iterable[Change]:
+        """Yield the changes of texts that name what gets another name."""
         return ()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -103,6 +105,24 @@ def locate(snapshot: Snapshot, place: SourceSpan, encoding: Encoding) -> render.
             render.Position(start.line, start.character), render.Position(end.line, end.character)
         ),
     )
+
+
+def edit_in(ls: FoldlineServer, changes: Iterable[Change]) -> types.WorkspaceEdit:
+    """Changes of Markdown files, by document."""
+    opened, encoding = ls.core.open_documents(), ls.documents.position_codec.encoding
+    edits: dict[str, list[types.TextEdit]] = {}
+
+    @cache
+    def index(file: str) -> LineIndex:
+        folder = ls.core.folder(Path(file))
+        path = Path(file).relative_to(folder.root).as_posix()
+        return LineIndex.of(folder.access.file_backend.load(path).text, encoding)
+
+    for change in changes:
+        file, start, end = change.place
+        edit = types.TextEdit(index(file).range(start, end), change.text)
+        edits.setdefault(opened.get(file) or uri_of_file(file), []).append(edit)
+    return types.WorkspaceEdit(changes=edits)
 
 
 async def with_snapshot(

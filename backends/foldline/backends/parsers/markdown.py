@@ -67,6 +67,7 @@ class Markdown:
         comments: HTML comments that are blocks of their own, with their marks.
         prose: Where it has words, code spans and links: paragraphs, headings and table cells.
         fences: The blocks of code.
+        destinations: The targets of link definitions: `[name]: target`.
     """
 
     text: str
@@ -75,6 +76,7 @@ class Markdown:
     comments: tuple[Range, ...]
     prose: tuple[Range, ...]
     fences: tuple[Fence, ...]
+    destinations: tuple[Range, ...]
 
     def code_spans(self) -> Iterator[Range]:
         """Yield what stands between backquotes, without the blanks around it."""
@@ -85,7 +87,10 @@ class Markdown:
                 yield Range(start, start + len(inner.strip()))
 
     def link_targets(self) -> Iterator[Range]:
-        """Yield the targets of inline links and images, without `<` and `>`."""
+        """Yield the targets of links and images, and of their definitions, without `<` and `>`."""
+        for start, end in self.destinations:
+            bare = self.text.startswith("<", start)
+            yield Range(start + bare, end - bare)
         for part in self.prose:
             text = self.words(part)
             for match in _LINK.finditer(text):
@@ -114,6 +119,7 @@ def read_markdown(text: str) -> Markdown:
     comments: list[Range] = []
     prose: list[Range] = []
     fences: list[Fence] = []
+    destinations: list[Range] = []
     for node in _blocks(root):
         start, end = at(node.start_byte), at(node.end_byte)
         if node.type in ("minus_metadata", "plus_metadata"):
@@ -124,6 +130,8 @@ def read_markdown(text: str) -> Markdown:
             comments += _comments(text, start, end)
         elif node.type in _FENCES:
             fences.append(Fence(_language(data, node), start, end))
+        elif node.type == "link_destination":
+            destinations.append(Range(start, end))
         elif node.type in ("inline", "pipe_table_cell"):
             prose.append(Range(start, end))
     return Markdown(
@@ -133,6 +141,7 @@ def read_markdown(text: str) -> Markdown:
         tuple(comments),
         tuple(prose),
         tuple(fences),
+        tuple(destinations),
     )
 
 

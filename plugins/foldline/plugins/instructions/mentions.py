@@ -64,7 +64,7 @@ COMMANDS = re.compile(
 """A program that runs tasks of the project, and the task."""
 
 _PLACE = re.compile(r"(?:::?L?(\d+)(?:[-:]L?\d+)?|#L(\d+)(?:-L?\d+)?|#[\w-]*|::[\w.:\[\]-]+)?\Z")
-_PATH = re.compile(r"(?:\.{0,2}/)?[\w.@+~-]*\w[\w.@+~/-]*\Z|\.[\w-]+(?:/[\w.+-]+)*/?\Z")
+_PATH = re.compile(r"(?:/|(?:\.{1,2}/)+)?[\w.@+~-]*\w[\w.@+~/-]*\Z|\.[\w-]+(?:/[\w.+-]+)*/?\Z")
 _GLOB = re.compile(r"[\w.@+~/*?{},\[\]!-]*\Z")
 _FILE_NAMES = re.compile(
     r"(?:Makefile|Dockerfile|Justfile|justfile|LICENSE|Procfile|Vagrantfile)\Z"

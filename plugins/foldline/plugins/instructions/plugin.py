@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from foldline.backends import SmartFileAccess
     from foldline.backends.models import NamedIn, References
     from foldline.ide.checks import Diagnostic
+    from foldline.ide.checks.diagnostic import Change
     from foldline.ide.features.completion import Completion
-    from foldline.ide.plugins import Action, Link
+    from foldline.ide.folder import Folder
+    from foldline.ide.plugins import Action, Link, Renames
     from foldline.ide.snapshot import Snapshot
 
 
@@ -73,3 +75,8 @@ class Instructions(Plugin):
         from foldline.plugins.instructions.named import named
 
         return named(access, references, texts, modules)
+
+    def follow(self, folder: Folder, renames: Renames) -> Iterable[Change]:
+        from foldline.plugins.instructions.renaming import follow
+
+        return follow(folder, renames)

@@ -1,4 +1,4 @@
-"""`textDocument/prepareRename`: the field or key at a position, where declared or used."""
+"""`textDocument/prepareRename`: the field, key or section at a position, where declared or used."""
 
 from __future__ import annotations
 
@@ -22,6 +22,12 @@ async def handle(
 ) -> types.PrepareRenamePlaceholder | None:
     def query(snapshot: LspSnapshot) -> types.PrepareRenamePlaceholder | None:
         offset = snapshot.offset(params.position)
+        if snapshot.instructions is not None:
+            from foldline.ide.instructions.renaming import section_at
+
+            place, file, at = section_at(snapshot, offset) or (None, None, 0)
+            title = file.sections[at].title if file else ""
+            return types.PrepareRenamePlaceholder(snapshot.range(place), title) if place else None
         target = features.target_at(snapshot.analysis, offset)
         if target is not None:
             return types.PrepareRenamePlaceholder(snapshot.range(target.place), target.field.id)

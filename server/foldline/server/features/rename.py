@@ -1,4 +1,4 @@
-"""`textDocument/rename`: renames a field, or a key, with its uses in all files."""
+"""`textDocument/rename`: renames a field, a key or a section with its uses in all files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from foldline.ide import features
-from foldline.server.snapshots import with_snapshot
+from foldline.server.snapshots import edit_in, with_snapshot
 
 if TYPE_CHECKING:
     from foldline.server.server import FoldlineServer
@@ -21,6 +21,11 @@ async def handle(ls: FoldlineServer, params: types.RenameParams) -> types.Worksp
     left: list[str] = []
 
     def query(snapshot: LspSnapshot) -> types.WorkspaceEdit | None:
+        if snapshot.instructions is not None:
+            from foldline.ide.instructions.renaming import rename_section
+
+            named = rename_section(snapshot, snapshot.offset(params.position), params.new_name)
+            return None if named is None else edit_in(ls, named)
         asked = snapshot.project, snapshot.analysis, snapshot.offset(params.position)
         changes = features.rename(*asked, params.new_name)
         if changes is None:

@@ -1,0 +1,239 @@
+"""Renames of sections and files, after which all links lead where they led."""
+
+from __future__ import annotations
+
+from itertools import chain
+from pathlib import Path
+from posixpath import dirname
+from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foldline.ide.errors import RenameRefused
+from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.instructions.renaming import anchors, rename_section, section_at
+from foldline.ide.plugins import Plugin, Renames, plugins
+from foldline.ide.uris import uri_of
+from foldline.ide.workspace import Workspace
+from foldline.plugins.instructions.mentions import Kind, mentions
+from foldline.plugins.instructions.targets import Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from foldline.ide.checks.diagnostic import Change
+
+Meanings: TypeAlias = "dict[tuple[str, int], tuple[str, int | None]]"
+
+TITLES = ("Data", "Rules", "`make` it", "Ein Maß", "Data-1", "C#", "<b>see</b> *this*")
+PATHS = ("AGENTS.md", "CLAUDE.md", "docs/a.md", "docs/AGENTS.md", "pkg/docs/a.md", "pkg/b c.md")
+NEW = ("docs/b.md", "new.md", "pkg/a.md", "pkg/docs/AGENTS.md", "docs", "lib/docs")
+
+
+def meanings(texts: Mapping[str, str], moved: Mapping[str, str]) -> Meanings:
+    """What each link, import and mention leads to: by file, and place among those of the file.
+
+    Files are named as they'll be.
+    """
+    tree = Tree(tuple(texts), lambda _: "")
+    files = {path: InstructionFile(path, text, path) for path, text in texts.items()}
+    meant: Meanings = {}
+    for path, file in files.items():
+        links = {start: file.text[start:end] for start, end in file.markdown.link_targets()}
+        names = {start: name.partition("#")[0] for start, name in links.items()}
+        names |= {one.start: one.name for one in mentions(file.markdown) if one.kind == Kind.PATH}
+        for count, (start, name) in enumerate(sorted(names.items())):
+            plain = unquote(name) if start in links else name
+            found = tree.named(plain, dirname(path)) if name else [path]
+            if len(found) == 1:
+                to, anchor = found[0], links.get(start, "").partition("#")[2]
+                all_anchors = anchors(files[to]) if to in files else []
+                at = all_anchors.index(unquote(anchor)) if unquote(anchor) in all_anchors else None
+                meant[moved.get(path, path), count] = (moved.get(to, to), at)
+    return meant
+
+
+def applied(texts: Mapping[str, str], changes: Iterable[Change], root: Path) -> dict[str, str]:
+    edited = dict(texts)
+    for change in sorted(changes, key=lambda one: one.place, reverse=True):
+        path = Path(change.place.file).relative_to(root).as_posix()
+        text = edited[path]
+        edited[path] = text[: change.place.start] + change.text + text[change.place.end :]
+    return edited
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> dict[str, str]:
+    """Random Markdown files that link to and mention one another, in all ways to write it."""
+    paths = draw(st.lists(st.sampled_from(PATHS), min_size=2, max_size=4, unique=True))
+    texts = {}
+    for path in paths:
+        lines = []
+        for title in draw(st.lists(st.sampled_from(TITLES), max_size=4)):
+            lines += [draw(st.sampled_from([f"# {title}", f"## {title} ##", f"{title}\n==="]))]
+            for _ in range(draw(st.integers(0, 2))):
+                to = draw(st.sampled_from([*paths, ""]))
+                up = "../" * path.count("/")
+                names = [up + to, "/" + to, to, to.rpartition("/")[2], dirname(to) + "/"]
+                name = draw(st.sampled_from(names)) if to else ""
+                anchor = draw(st.sampled_from(["", "#data", "#data-1", "#rules", "#make-it", "#c"]))
+                written = name.replace(" ", "%20").replace("(", "%28").replace(")", "%29") + anchor
+                way = draw(st.sampled_from(["[x]({})", "[x](<{}>)", "`{}`", "see @{}", "[x]: {}"]))
+                # An import is of a file.
+                way = "`{}`" if name.endswith("/") and "@" in way else way
+                spaced = way in ("`{}`", "see @{}", "[x](<{}>)")
+                lines += ["", way.format(name + anchor if spaced else written), ""]
+        texts[path] = draw(st.sampled_from(["\n", "\r\n"])).join([*lines, ""])
+    return texts
+
+
+def assert_kept(before: Meanings, after: Meanings) -> None:
+    # An anchor that led nowhere may get its section.
+    certain = {place: to for place, to in before.items() if to[1] is not None or place not in after}
+    assert {place: after.get(place) for place in certain} == certain
+    assert {place: after[place][0] for place in before} == {one: before[one][0] for one in before}
+
+
+def parents(path: str) -> list[str]:
+    return [path, *filter(None, map(str, Path(path).parents[:-1]))]
+
+
+def workspace_of(texts: Mapping[str, str], root: Path) -> Workspace:
+    for path, text in texts.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8", newline="")
+    return Workspace.at(root)
+
+
+@settings(max_examples=25)
+@given(texts=trees(), data=st.data())
+def test_after_a_move_everything_that_meant_something_means_that(
+    texts: dict[str, str], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    root = tmp_path_factory.mktemp("root")
+    folder = workspace_of(texts, root).folder(root / "_")
+    folders = [dirname(one) for one in texts if "/" in one]
+    old = data.draw(st.sampled_from([*texts, *folders]))
+    new = data.draw(st.sampled_from([one for one in NEW if ("." in one) == ("." in old)]))
+    renames = Renames({old: new}, {})
+    if new in chain.from_iterable(map(parents, texts)):
+        with pytest.raises(RenameRefused, match="exists already"):
+            plugins().ask(Plugin.follow, folder, renames)
+        return
+    answers = plugins().ask(Plugin.follow, folder, renames)
+    edited = applied(texts, chain.from_iterable(answers), root)
+    moved = {path: renames.path(path) for path in (*texts, *folders)}
+    # A folder whose only file has moved means nothing.
+    kept = {*chain.from_iterable(parents(one) for one in map(renames.path, texts))}
+    before = {one: to for one, to in meanings(texts, moved).items() if to[0] in kept}
+    after = meanings({moved[path]: text for path, text in edited.items()}, {})
+    assert_kept(before, after)
+
+
+@settings(max_examples=25)
+@given(texts=trees(), data=st.data())
+def test_after_a_rename_of_a_section_all_anchors_lead_where_they_led(
+    texts: dict[str, str], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    root = tmp_path_factory.mktemp("root")
+    texts = {"AGENTS.md": "", **texts}
+    workspace = workspace_of(texts, root)
+    path = data.draw(st.sampled_from([one for one in texts if one.endswith("AGENTS.md")]))
+    offset = data.draw(st.integers(0, len(texts[path])))
+    name = data.draw(st.sampled_from([*TITLES, "New", "Neu: größer!", "# x", "---", ""]))
+    uri = uri_of(root / path)
+    try:
+        changes = workspace.with_snapshot(uri, lambda one: rename_section(one, offset, name))
+    except RenameRefused:
+        return
+    if changes is None:
+        return
+    edited = applied(texts, changes, root)
+    assert_kept(meanings(texts, {}), meanings(edited, {}))
+    assert workspace.with_snapshot(uri, lambda one: section_at(one, offset))
+
+
+def renamed(texts: Mapping[str, str], at: str, name: str, root: Path) -> dict[str, str]:
+    """The texts after a rename of the section that `at` names in AGENTS.md."""
+    uri, offset = uri_of(root / "AGENTS.md"), texts["AGENTS.md"].index(at)
+    workspace = workspace_of(texts, root)
+    changes = workspace.with_snapshot(uri, lambda one: rename_section(one, offset, name))
+    return applied(texts, changes or (), root)
+
+
+def moved(
+    texts: Mapping[str, str], root: Path, moves: Mapping[str, str], *, links: bool = True
+) -> list[str]:
+    """What is written in place of what, where files move."""
+    folder = workspace_of(texts, root).folder(root / "_")
+    answers = plugins().ask(Plugin.follow, folder, Renames(moves, {}, links))
+    changes = chain.from_iterable(answers)
+    return [one.text for one in sorted(changes, key=lambda one: one.place)]
+
+
+@pytest.mark.parametrize("at", ["Data\n", "docs/b.md#notes"])
+def test_a_section_is_renamed_where_it_stands_and_by_a_link_to_it(at: str, tmp_path: Path) -> None:
+    texts = {
+        "AGENTS.md": "# Rules\n\n## Data\nSee [it](#data), `rules.data`, [b](docs/b.md#notes).\n",
+        "docs/b.md": "Notes\n=====\n[up](../AGENTS.md#data 'Title')\n\n[r]: /AGENTS.md#data\n",
+    }
+    edited = renamed(texts, at, "Ein Maß!", tmp_path)
+    if at == "Data\n":
+        assert edited["AGENTS.md"].startswith(
+            "# Rules\n\n## Ein Maß!\nSee [it](#ein-maß), `rules.ein-maß`, "
+        )
+        links = "[up](../AGENTS.md#ein-maß 'Title')\n\n[r]: /AGENTS.md#ein-maß\n"
+        assert edited["docs/b.md"] == f"Notes\n=====\n{links}"
+    else:
+        assert edited["AGENTS.md"].endswith("[b](docs/b.md#ein-maß).\n")
+        assert edited["docs/b.md"].startswith("Ein Maß!\n=====\n")
+
+
+def test_a_moved_file_is_named_as_it_was_named(tmp_path: Path) -> None:
+    names = "`a.md`, `./docs/a.md`, [a](/docs/a.md#x), [b](docs/a.md:3) and @docs/a.md, `docs/`."
+    texts = {"AGENTS.md": names, "docs/a.md": "[up](../AGENTS.md)", "pkg/x.md": "[a](docs/a.md)"}
+    new = ["lib/b.md", "./lib/b.md", "/lib/b.md", "lib/b.md", "lib/b.md"]
+    assert moved(texts, tmp_path, {"docs/a.md": "lib/b.md"}) == [*new, "lib/b.md"]
+    assert moved(texts, tmp_path, {"docs/a.md": "lib/b.md"}, links=False) == [
+        "lib/b.md",
+        "./lib/b.md",
+        "lib/b.md",
+    ]
+    texts = {"AGENTS.md": "[a](<a.md>) [b](a.md)", "a.md": ""}
+    spaced = moved(texts, tmp_path, {"a.md": "x (1).md"})
+    assert spaced == ["x (1).md", "x%20%281%29.md"]
+
+
+def test_a_link_to_a_file_moves_alone(tmp_path: Path) -> None:
+    texts = {"AGENTS.md": "`CLAUDE.md` and [x](docs/x.md)", "docs/x.md": ""}
+    workspace_of(texts, tmp_path)
+    (tmp_path / "CLAUDE.md").symlink_to("AGENTS.md")
+    assert moved(texts, tmp_path, {"CLAUDE.md": "docs/CLAUDE.md"}) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("Rules", "has the anchor #rules"), ("x #", "without marks"), ("…", "words")]
+)
+def test_a_heading_that_would_be_another_is_refused(name: str, why: str, tmp_path: Path) -> None:
+    with pytest.raises(RenameRefused, match=why):
+        renamed({"AGENTS.md": "# Rules\n## Data\n"}, "Data", name, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("prepare", "why"),
+    [
+        (lambda file: file.chmod(0o444), "docs/b.md has to change, and can only be read"),
+        (lambda file: file.write_bytes(b"\n" * 5_000_000), "docs/b.md, which may name it"),
+        (lambda file: (file.parent / "new.md").touch(), "docs/new.md exists already"),
+    ],
+)
+def test_what_cannot_follow_is_said(
+    prepare: Callable[[Path], object], why: str, tmp_path: Path
+) -> None:
+    workspace_of({"AGENTS.md": "", "docs/b.md": "[a](../AGENTS.md)"}, tmp_path)
+    prepare(tmp_path / "docs" / "b.md")
+    with pytest.raises(RenameRefused, match=why):
+        moved({}, tmp_path, {"AGENTS.md": "docs/new.md"})
