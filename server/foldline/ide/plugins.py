@@ -15,7 +15,6 @@ from functools import cache, partial
 from importlib import import_module
 from inspect import isgenerator
 from pathlib import Path
-from posixpath import dirname
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, TypeVar, cast
 
 from foldline.ide.entry_points import Entry, entries
@@ -88,26 +87,6 @@ class Action:
     field: str = ""
 
 
-@record
-class Renames:
-    """Names that are about to change: of files and folders, and of sections by path and anchor.
-
-    Attributes:
-        links: Links of Markdown are ours to change, not the editor's.
-    """
-
-    paths: Mapping[str, str]
-    anchors: Mapping[tuple[str, str], str]
-    links: bool = True
-
-    def path(self, path: str) -> str:
-        """Return the new name of a path."""
-        above = path
-        while above and above not in self.paths:
-            above = dirname(above)
-        return f"{self.paths[above]}{path[len(above) :]}" if above else path
-
-
 class Plugin:
     """What a package adds to foldline; a part that it doesn't have is left as it is here.
 
@@ -171,8 +150,13 @@ class Plugin:
         """Yield the places in these Markdown files and modules that name what is referred to."""
         return ()
 
-    def follow(self, folder: Folder, renames: Renames) -> Iterable[Change]:
-        """Yield the changes of texts that name what gets another name."""
+    def follow(
+        self, folder: Folder, names: Mapping[str, str], *, links: bool = True
+    ) -> Iterable[Change]:
+        """Yield the changes of texts that name what gets another name: a path, or `PATH#ANCHOR`.
+
+        Without `links`, the editor changes those of Markdown.
+        """
         return ()
 
 

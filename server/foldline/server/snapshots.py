@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
@@ -108,20 +108,14 @@ def locate(snapshot: Snapshot, place: SourceSpan, encoding: Encoding) -> render.
 
 
 def edit_in(ls: FoldlineServer, changes: Iterable[Change]) -> types.WorkspaceEdit:
-    """Changes of Markdown files, by document."""
-    opened, encoding = ls.core.open_documents(), ls.documents.position_codec.encoding
-    edits: dict[str, list[types.TextEdit]] = {}
-
-    @cache
-    def index(file: str) -> LineIndex:
+    """Changes of Markdown files, those of a file together, by document."""
+    edits, opened = dict[str, list[types.TextEdit]](), ls.core.open_documents()
+    for file, of_file in groupby(changes, lambda one: one.place.file):
         folder = ls.core.folder(Path(file))
-        path = Path(file).relative_to(folder.root).as_posix()
-        return LineIndex.of(folder.access.file_backend.load(path).text, encoding)
-
-    for change in changes:
-        file, start, end = change.place
-        edit = types.TextEdit(index(file).range(start, end), change.text)
-        edits.setdefault(opened.get(file) or uri_of_file(file), []).append(edit)
+        text = folder.access.file_backend.load(Path(file).relative_to(folder.root).as_posix()).text
+        index = LineIndex.of(text, ls.documents.position_codec.encoding)
+        made = [types.TextEdit(index.range(*one.place[1:]), one.text) for one in of_file]
+        edits.setdefault(opened.get(file) or uri_of_file(file), []).extend(made)
     return types.WorkspaceEdit(changes=edits)
 
 

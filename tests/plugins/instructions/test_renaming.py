@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from foldline.ide.errors import RenameRefused
 from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.renaming import anchors, rename_section, section_at
-from foldline.ide.plugins import Plugin, Renames, plugins
+from foldline.ide.plugins import Plugin, plugins
 from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
 from foldline.plugins.instructions.mentions import Kind, mentions
@@ -101,6 +101,10 @@ def parents(path: str) -> list[str]:
     return [path, *filter(None, map(str, Path(path).parents[:-1]))]
 
 
+def after_move(old: str, new: str, path: str) -> str:
+    return new + path[len(old) :] if f"{path}/".startswith(f"{old}/") else path
+
+
 def workspace_of(texts: Mapping[str, str], root: Path) -> Workspace:
     for path, text in texts.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -118,16 +122,15 @@ def test_after_a_move_everything_that_meant_something_means_that(
     folders = [dirname(one) for one in texts if "/" in one]
     old = data.draw(st.sampled_from([*texts, *folders]))
     new = data.draw(st.sampled_from([one for one in NEW if ("." in one) == ("." in old)]))
-    renames = Renames({old: new}, {})
     if new in chain.from_iterable(map(parents, texts)):
         with pytest.raises(RenameRefused, match="exists already"):
-            plugins().ask(Plugin.follow, folder, renames)
+            plugins().ask(Plugin.follow, folder, {old: new})
         return
-    answers = plugins().ask(Plugin.follow, folder, renames)
+    answers = plugins().ask(Plugin.follow, folder, {old: new})
     edited = applied(texts, chain.from_iterable(answers), root)
-    moved = {path: renames.path(path) for path in (*texts, *folders)}
+    moved = {path: after_move(old, new, path) for path in (*texts, *folders)}
     # A folder whose only file has moved means nothing.
-    kept = {*chain.from_iterable(parents(one) for one in map(renames.path, texts))}
+    kept = {*chain.from_iterable(parents(after_move(old, new, one)) for one in texts)}
     before = {one: to for one, to in meanings(texts, moved).items() if to[0] in kept}
     after = meanings({moved[path]: text for path, text in edited.items()}, {})
     assert_kept(before, after)
@@ -169,7 +172,7 @@ def moved(
 ) -> list[str]:
     """What is written in place of what, where files move."""
     folder = workspace_of(texts, root).folder(root / "_")
-    answers = plugins().ask(Plugin.follow, folder, Renames(moves, {}, links))
+    answers = plugins().ask(Plugin.follow, folder, moves, links=links)
     changes = chain.from_iterable(answers)
     return [one.text for one in sorted(changes, key=lambda one: one.place)]
 

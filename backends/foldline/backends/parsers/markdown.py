@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 
 # A run of backquotes opens a code span, and the next run of as many closes it.
 _QUOTES = re.compile(r"`+")
-_LINK = re.compile(r"\[[^\[\]]*\]\(\s*+(<[^<>\n]*>|[^\s()<>]++)[^()\n]*+\)")
+_LINK = re.compile(
+    r"\[[^\[\]]*\]\(\s*+(<[^<>\n]*>|[^\s()<>]++)[^()\n]*+\)"
+    r"|\A\[(?!\^)[^\[\]]+\]:\s*+(<[^<>\n]*>|[^\s<>]++)(?=\s*\Z|\s+[\"'(])"
+)
 _HEADINGS = frozenset({"atx_heading", "setext_heading"})
 _FENCES = frozenset({"fenced_code_block", "indented_code_block"})
+_PROSE = frozenset({"inline", "pipe_table_cell", "link_reference_definition"})
 
 
 class Range(NamedTuple):
@@ -65,9 +69,8 @@ class Markdown:
         front_matter: What stands between the lines `---` at its start.
         headings: Those that stand in no quote and no list, in order.
         comments: HTML comments that are blocks of their own, with their marks.
-        prose: Where it has words, code spans and links: paragraphs, headings and table cells.
+        prose: Where it has words, code spans and links: paragraphs, headings, cells, definitions.
         fences: The blocks of code.
-        destinations: The targets of link definitions: `[name]: target`.
     """
 
     text: str
@@ -76,7 +79,6 @@ class Markdown:
     comments: tuple[Range, ...]
     prose: tuple[Range, ...]
     fences: tuple[Fence, ...]
-    destinations: tuple[Range, ...]
 
     def code_spans(self) -> Iterator[Range]:
         """Yield what stands between backquotes, without the blanks around it."""
@@ -88,14 +90,12 @@ class Markdown:
 
     def link_targets(self) -> Iterator[Range]:
         """Yield the targets of links and images, and of their definitions, without `<` and `>`."""
-        for start, end in self.destinations:
-            bare = self.text.startswith("<", start)
-            yield Range(start + bare, end - bare)
         for part in self.prose:
             text = self.words(part)
             for match in _LINK.finditer(text):
-                bare = match[1].startswith("<")
-                yield Range(part.start + match.start(1) + bare, part.start + match.end(1) - bare)
+                start, end = match.span(match.lastindex or 0)
+                bare = text.startswith("<", start)
+                yield Range(part.start + start + bare, part.start + end - bare)
 
     def words(self, part: Range) -> str:
         """Return a part of the text, its code spans as blanks."""
@@ -119,7 +119,6 @@ def read_markdown(text: str) -> Markdown:
     comments: list[Range] = []
     prose: list[Range] = []
     fences: list[Fence] = []
-    destinations: list[Range] = []
     for node in _blocks(root):
         start, end = at(node.start_byte), at(node.end_byte)
         if node.type in ("minus_metadata", "plus_metadata"):
@@ -130,9 +129,7 @@ def read_markdown(text: str) -> Markdown:
             comments += _comments(text, start, end)
         elif node.type in _FENCES:
             fences.append(Fence(_language(data, node), start, end))
-        elif node.type == "link_destination":
-            destinations.append(Range(start, end))
-        elif node.type in ("inline", "pipe_table_cell"):
+        elif node.type in _PROSE:
             prose.append(Range(start, end))
     return Markdown(
         text,
@@ -141,7 +138,6 @@ def read_markdown(text: str) -> Markdown:
         tuple(comments),
         tuple(prose),
         tuple(fences),
-        tuple(destinations),
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from foldline.ide.plugins import Plugin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from foldline.backends import SmartFileAccess
     from foldline.backends.models import NamedIn, References
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from foldline.ide.checks.diagnostic import Change
     from foldline.ide.features.completion import Completion
     from foldline.ide.folder import Folder
-    from foldline.ide.plugins import Action, Link, Renames
+    from foldline.ide.plugins import Action, Link
     from foldline.ide.snapshot import Snapshot
 
 
@@ -76,7 +76,9 @@ class Instructions(Plugin):
 
         return named(access, references, texts, modules)
 
-    def follow(self, folder: Folder, renames: Renames) -> Iterable[Change]:
+    def follow(
+        self, folder: Folder, names: Mapping[str, str], *, links: bool = True
+    ) -> Iterable[Change]:
         from foldline.plugins.instructions.renaming import follow
 
-        return follow(folder, renames)
+        return follow(folder, names, links=links)

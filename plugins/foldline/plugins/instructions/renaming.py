@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from posixpath import basename, dirname, join, normpath, relpath
 from urllib.parse import quote, unquote
@@ -16,7 +16,6 @@ from foldline.ide.analysis.prompt_files import OutOfTimeError, deadline
 from foldline.ide.checks.diagnostic import Change
 from foldline.ide.errors import RenameRefused
 from foldline.ide.folder import Folder
-from foldline.ide.plugins import Renames
 from foldline.plugins.instructions.mentions import Kind, mentions
 from foldline.plugins.instructions.targets import Tree
 
@@ -24,20 +23,18 @@ _SECONDS = 10.0
 _ANCHOR = re.compile(r"#([^\s)>`\"']+)")
 
 
-def follow(folder: Folder, renames: Renames) -> Iterator[Change]:
+def follow(folder: Folder, names: Mapping[str, str], *, links: bool) -> Iterator[Change]:
     """Yield the changes of a folder's Markdown; what meant one thing means that afterwards.
 
     Raises:
         RenameRefused: A new name is taken, or a file can't be read or changed.
     """
     files, check, path = folder.access.file_backend, deadline(_SECONDS), ""
-    names = {basename(one) for pair in renames.paths.items() for one in pair}
-    names |= {anchor for _, anchor in renames.anchors}
+    words = {basename(one).rpartition("#")[2].lower() for pair in names.items() for one in pair}
     try:
-        paths = [stamp.path for stamp in files.walk_folder(".", check=check)]
-        before = Tree(tuple(paths), lambda _: "")
-        after = Tree(tuple(map(renames.path, paths)), lambda _: "")
-        if taken := [new for new in renames.paths.values() if before.named(f"/{new}", "")]:
+        paths = tuple(stamp.path for stamp in files.walk_folder(".", check=check))
+        trees = Tree(paths, str), Tree(tuple(_moved(one, names) for one in paths), str)
+        if taken := [new for new in names.values() if trees[0].named(f"/{new}", "")]:
             raise RenameRefused(f"{taken[0]} exists already")
         for path in paths:
             check()
@@ -45,44 +42,56 @@ def follow(folder: Folder, renames: Renames) -> Iterator[Change]:
                 continue
             text = files.load(path).text
             plain = unquote(text).lower()
-            if renames.path(path) != path or any(name.lower() in plain for name in names):
-                changes = [*_changes(path, text, renames, before, after)]
+            if _moved(path, names) != path or any(word in plain for word in words):
+                changes = [*_changes(path, text, names, *trees, links=links)]
                 if changes and not (folder.root / path).stat().st_mode & 0o222:
                     raise RenameRefused(f"{path} has to change, and can only be read")
                 file = str(folder.root / path)
                 yield from (Change(SourceSpan(file, *place), new) for place, new in changes)
-    except (PathError, ParseRefusedError) as error:
-        raise RenameRefused(f"{path}, which may name it, can't be read: {error}") from error
-    except OutOfTimeError:
-        raise RenameRefused(f"the Markdown files take longer than {_SECONDS:.0f} s") from None
+    except (PathError, ParseRefusedError, OutOfTimeError) as error:
+        why = f"{error}" or f"all Markdown takes more than {_SECONDS:.0f} s"
+        raise RenameRefused(f"{path}, which may name it, can't be read: {why}") from error
 
 
 def _changes(
-    path: str, text: str, renames: Renames, before: Tree, after: Tree
+    path: str, text: str, renamed: Mapping[str, str], before: Tree, after: Tree, *, links: bool
 ) -> Iterator[tuple[tuple[int, int], str]]:
-    markdown, last, folder, here = read_markdown(text), 0, *map(dirname, (path, renames.path(path)))
-    links = dict(markdown.link_targets())
-    names = {start: text[start:end].partition("#")[0] for start, end in links.items()}
+    markdown, last, folder, here = (
+        read_markdown(text),
+        0,
+        *map(dirname, (path, _moved(path, renamed))),
+    )
+    targets = dict(markdown.link_targets())
+    names = {start: text[start:end].partition("#")[0] for start, end in targets.items()}
     names |= {one.start: one.name for one in mentions(markdown) if one.kind == Kind.PATH}
     for start, name in sorted(names.items()):
-        end, plain = start + len(name), unquote(name) if start in links else name
+        end, plain = start + len(name), unquote(name) if start in targets else name
         meant = before.named(plain, folder) if name else [path]
         if start < last or re.match(r"[\w+.-]+:|//", name) or len(meant) != 1:
             continue
-        target, last = renames.path(meant[0]), end
-        may_change = name and (renames.links or start not in links)
+        target, last = _moved(meant[0], renamed), end
+        may_change = name and (links or start not in targets)
         if may_change and after.named(plain, here) != [target]:
             lead = "./" if plain.startswith("./") else "/" * plain.startswith("/")
             is_relative = lead == "./" or normpath(join(folder, plain)) == meant[0]
             relative = relpath(target, here or ".")
             # Dots alone are no name.
             ways = [target, relative][:: -1 if is_relative and relative.strip("./") else 1]
-            named = (way for way in ways if after.named(lead + way, here) == [target])
-            for way in islice(named, 1):
+            fitting = (way for way in ways if after.named(lead + way, here) == [target])
+            for way in islice(fitting, 1):
                 new = f"{lead}{way}{'/' * plain.endswith('/')}"
-                if start in links and text[start - 1] != "<":
+                if start in targets and text[start - 1] != "<":
                     new = re.sub(r"[\s()<>%#?]", lambda one: quote(one[0]), new)
                 yield (start, end), new
         anchor = _ANCHOR.match(text, end)
-        if anchor and (new := renames.anchors.get((meant[0], unquote(anchor[1]).lower()), "")):
+        section = anchor and renamed.get(f"{meant[0]}#{unquote(anchor[1]).lower()}")
+        if anchor and section:
+            new = section.rpartition("#")[2]
             yield anchor.span(1), quote(new) if "%" in anchor[1] else new
+
+
+def _moved(path: str, names: Mapping[str, str]) -> str:
+    above = path
+    while above and above not in names:
+        above = dirname(above)
+    return f"{names[above]}{path[len(above) :]}" if above else path

@@ -13,7 +13,7 @@ from foldline.ide.analysis.model import SourceSpan, Span
 from foldline.ide.checks.diagnostic import Change
 from foldline.ide.errors import RenameRefused
 from foldline.ide.instructions.document import InstructionFile, instruction_file
-from foldline.ide.plugins import Plugin, Renames, plugins
+from foldline.ide.plugins import Plugin, plugins
 from foldline.ide.snapshot import Snapshot
 
 _TITLE = re.compile(r"[ \t]*(?:#{1,6}[ \t]+)?(.*?)(?:[ \t]+#+)?[ \t]*\r?$", re.MULTILINE)
@@ -71,8 +71,8 @@ def rename_section(document: Snapshot, offset: int, name: str) -> tuple[Change, 
     here = str(document.folder.root / file.path)
     changes = [Change(SourceSpan(here, *one), text) for one, text in texts if text is not None]
     old_and_new = zip(anchors(file), anchors(after), strict=True)
-    moved = {(file.path, old): new for old, new in old_and_new if old != new}
-    followed = plugins().ask(Plugin.follow, document.folder, Renames({}, moved))
+    moved = {f"{file.path}#{old}": f"{file.path}#{new}" for old, new in old_and_new if old != new}
+    followed = plugins().ask(Plugin.follow, document.folder, moved)
     return (*changes, *chain.from_iterable(followed))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,11 +11,10 @@ from lsprotocol import types
 from foldline.backends.base.uris import path_of_uri
 from foldline.backends.base.waiting import LONG, in_thread
 from foldline.ide.errors import REFUSALS, RenameRefused
-from foldline.ide.plugins import Plugin, Renames, plugins
+from foldline.ide.plugins import Plugin, plugins
 from foldline.server.snapshots import edit_in
 
 if TYPE_CHECKING:
-    from foldline.ide.folder import Folder
     from foldline.server.server import FoldlineServer
 
 METHOD = types.WORKSPACE_WILL_RENAME_FILES
@@ -31,24 +29,19 @@ async def handle(ls: FoldlineServer, params: types.RenameFilesParams) -> types.W
     workspace, values = ls.client_capabilities.workspace, list[object]()
     if workspace is not None and workspace.configuration:
         values += await ls.workspace_configuration_async(types.ConfigurationParams([_LINKS]))
+    links = "prompt" not in values and "always" not in values
 
     def edit() -> types.WorkspaceEdit:
-        moves: defaultdict[Folder, dict[str, str]] = defaultdict(dict)
-        for file in params.files:
-            # A link moves, and not what it leads to.
-            names = (Path(path_of_uri(uri) or "/") for uri in (file.old_uri, file.new_uri))
-            old, new = (name.parent.resolve() / name.name for name in names)
-            folder = ls.core.folder(old)
-            if not new.is_relative_to(folder.root):
-                raise RenameRefused(f"{new} is outside of its workspace folder")
-            of_root = [path.relative_to(folder.root).as_posix() for path in (old, new)]
-            moves[folder][of_root[0]] = of_root[1]
-        links = not {"prompt", "always"}.intersection(map(str, values))
-        answers = [
-            plugins().ask(Plugin.follow, folder, Renames(paths, {}, links))
-            for folder, paths in moves.items()
-        ]
-        return edit_in(ls, chain.from_iterable(chain.from_iterable(answers)))
+        names = {_path(file.old_uri): _path(file.new_uri) for file in params.files}
+        folder = ls.core.folder(next(iter(names)))
+        if not all(path.is_relative_to(folder.root) for pair in names.items() for path in pair):
+            raise RenameRefused(f"not all is in {folder.root}")
+        of_folder = {
+            old.relative_to(folder.root).as_posix(): new.relative_to(folder.root).as_posix()
+            for old, new in names.items()
+        }
+        answers = plugins().ask(Plugin.follow, folder, of_folder, links=links)
+        return edit_in(ls, chain.from_iterable(answers))
 
     try:
         return await in_thread(edit, LONG)
@@ -57,3 +50,9 @@ async def handle(ls: FoldlineServer, params: types.RenameFilesParams) -> types.W
         message = f"What names the moved files stays as it is: {error}"
         ls.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
         return None
+
+
+def _path(uri: str) -> Path:
+    path = Path(path_of_uri(uri) or "/")
+    # A link moves, and not what it leads to.
+    return path.parent.resolve() / path.name
