@@ -50,7 +50,7 @@ def test_a_project_chooses_orders_and_disables(tmp_path: Path) -> None:
     found = servers("--root", str(tmp_path), "--trust")
     assert next(iter(found)) == "basedpyright"
     assert found["basedpyright"]["chosen_for"] == ["python"]
-    assert found["clangd"]["reason"] == "disabled in [tool.foldline.lsp]"
+    assert found["clangd"]["reason"] == "disabled in the settings"
 
 
 def test_what_may_choose_a_program_needs_trust_and_the_report_says_so(
@@ -67,10 +67,10 @@ def test_what_may_choose_a_program_needs_trust_and_the_report_says_so(
     assert found["ty"]["command"] == [str(Path(sys.executable).with_name("ty")), "server"]
     assert next(iter(found)) == "ty"
     assert "confined as the workspace is not trusted" in str(found["basedpyright"]["reason"])
-    assert found["clangd"]["reason"] == "disabled in [tool.foldline.lsp]"
+    assert found["clangd"]["reason"] == "disabled in the settings"
     assert main(["doctor", "--root", str(tmp_path)]) == 0
     shown = capsys.readouterr().out
-    assert "not read: [tool.foldline.lsp] use and servers may choose what is run" in shown
+    assert "tool.foldline.lsp: use and servers may choose what is run" in shown
     assert "with --trust" in shown
     assert not (tmp_path / "executed").exists()
     trusted = servers("--root", str(tmp_path), "--trust")

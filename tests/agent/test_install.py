@@ -68,7 +68,7 @@ def values(file: Path, *keys: str) -> Any:
 
 def test_a_client_has_one_name_in_every_command() -> None:
     in_stack = {client.name: client.title for client in all_clients()}
-    assert in_stack == {client.name: client.title for client in CLIENTS.values()} == TITLES
+    assert in_stack == {name: client.title for name, client in CLIENTS.items()} == TITLES
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -445,11 +445,11 @@ def test_one_table_of_any_toml_is_set_and_removed(value: dict[str, Any]) -> None
 
 def test_the_page_names_the_file_of_every_client() -> None:
     page = (Path(__file__).parents[2] / "docs/07-agents.md").read_text(encoding="utf-8")
-    for client in CLIENTS.values():
-        row = next(line for line in page.splitlines() if line.startswith(f"| `{client.name}`"))
+    for name, client in CLIENTS.items():
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{name}`"))
         assert f"`{client.project[-1]}`" in row
-        if client.name != "copilot":
-            assert f"`~/{USER_FILES[client.name]}`" in row
+        if name != "copilot":
+            assert f"`~/{USER_FILES[name]}`" in row
 
 
 TOMLS = {

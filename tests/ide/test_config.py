@@ -138,6 +138,6 @@ def test_a_wrong_client_is_told_with_near_ones(tmp_path: Path, name: str, near: 
     (tmp_path / "foldline.toml").write_text(f"clients = ['codex', '{name}']\n")
     nearest = read_project_options(tmp_path / "a.py", tmp_path)
     (problem,) = nearest.problems
-    assert "foldline.toml: clients[1]: unknown client; " in problem
+    assert f"foldline.toml: clients[1]: there is no client {name!r}; " in problem
     assert near in problem
     assert nearest.table.clients == ()

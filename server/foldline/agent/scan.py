@@ -13,7 +13,7 @@ from foldline.backends.errors import cut
 from foldline.backends.files import repository
 from foldline.backends.formatting.visible import visible
 from foldline.ide.analysis.module_analysis import ModuleAnalysis
-from foldline.ide.config import PromptOptions
+from foldline.ide.config import PromptOptions, read_project_options
 from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile, read_instructions
 from foldline.ide.instructions.files import instruction_files
@@ -154,12 +154,19 @@ def analysis_root(path: Path) -> Path:
     It is the repository, without one the outermost project around it, else its own folder.
     """
     start = path if path.is_dir() else path.parent
-    projects = [
-        one
-        for one in (start, *start.parents)
-        if any(os.path.exists(one / name) for name in PROJECT_FILES)
-    ]
+    files = (one / name for one in (start, *start.parents) for name in PROJECT_FILES)
+    projects = [file.parent for file in files if os.path.exists(file)]
     return repository.repository_of(start) or (projects or [start])[-1]
+
+
+def settings_clients(place: str) -> tuple[str, ...]:
+    """Return the clients that a path's settings name; `Refused` if something in them is wrong."""
+    path = resolved(place)
+    file = path / "_" if path.is_dir() else path
+    settings = read_project_options(file, analysis_root(file.parent))
+    if settings.problems:
+        raise Refused("; ".join(settings.problems))
+    return settings.table.clients
 
 
 def repository_of(path: Path) -> Path:

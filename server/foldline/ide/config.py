@@ -64,8 +64,8 @@ def nearest_table(
 ) -> Nearest[TableT]:
     """Read the settings, or a table in them, for a file: from its folder up to the root."""
     problems: list[str] = []
-    for folder in [one for one in file.parents if one.is_relative_to(root)] or [root]:
-        stamps = tuple(_stamp(folder / name) for name in PROJECT_FILES)
+    for folder, files in _upward(file.parent, root):
+        stamps = tuple(map(_stamp, files))
         if not any(stamps):
             continue
         table = _read(folder, root, kind, names, others, stamps)
@@ -74,6 +74,14 @@ def nearest_table(
         elif table is not None:
             return replace(table, problems=(*problems, *table.problems))
     return Nearest(root, kind(), tuple(problems))
+
+
+# A check asks for each file of a repository.
+@lru_cache(maxsize=4096)
+def _upward(folder: Path, root: Path) -> tuple[tuple[Path, tuple[Path, ...]], ...]:
+    """Return the folders from one up to the root, each with the files that may be settings."""
+    folders = [one for one in (folder, *folder.parents) if one.is_relative_to(root)] or [root]
+    return tuple((one, tuple(one / name for name in PROJECT_FILES)) for one in folders)
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:

@@ -117,7 +117,10 @@ def test_the_clients_of_the_settings_are_shown(
     assert told not in shown("--client", "codex")
     (repository / "foldline.toml").write_text('clients = ["vscode"]\n')
     assert main(["stack"]) == 2
-    assert "clients[0]: unknown client; did you mean 'copilot'?" in capsys.readouterr().err
+    assert (
+        "clients[0]: there is no client 'vscode'; did you mean 'copilot'?"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_client_may_start_in_another_folder(repository: Path) -> None:

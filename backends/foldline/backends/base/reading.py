@@ -8,6 +8,7 @@ most verbs of the command line run.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -28,14 +29,7 @@ from typing import (
 )
 
 from foldline.backends.base.near_names import did_you_mean, near_names
-from foldline.backends.errors import (
-    MOST_PROBLEMS,
-    MissingPathError,
-    PathError,
-    cut,
-    first_few,
-    shown,
-)
+from foldline.backends.errors import MOST_PROBLEMS, PathError, cut, first_few, shown
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -136,30 +130,27 @@ def read_project(
     Raises:
         PathError: The file can't be read.
     """
+    own, shared = (folder / name for name in PROJECT_FILES)
+    is_own = os.path.lexists(own)
+    file, keys = (own, names) if is_own else (shared, (*_SHARED, *names))
+    if (values := _table(file, root, keys)) is None:
+        return None
+    where = f"{file}: {'.'.join(keys)}"
+    read, problems = read_table(values, base, ".".join(keys), others=others)
+    problems = tuple(f"{file}: {problem}" for problem in problems)
+    with suppress(PathError):
+        if is_own and not names and _table(shared, root, _SHARED) is not None:
+            problems = (f"{shared}: move [tool.foldline] into {own}: only that is read", *problems)
+    return read, problems, where
+
+
+def _table(file: Path, root: Path, keys: Iterable[str]) -> object:
     from foldline.backends.files.reader import read_toml
 
-    own, shared = (folder / name for name in PROJECT_FILES)
-    file, keys, ignored = own, names, False
     try:
-        values: object = read_toml(own, root=root)
-        with suppress(PathError):
-            ignored = not names and _inside(read_toml(shared, root=root), _SHARED) is not None
-    except MissingPathError:
-        file, keys = shared, (*_SHARED, *names)
-        try:
-            values = read_toml(shared, root=root)
-        except MissingPathError:
-            return None
-    if (table := _inside(values, keys)) is None:
+        values: object = read_toml(file, root=root)
+    except FileNotFoundError:
         return None
-    read, problems = read_table(table, base, ".".join(keys), others=others)
-    problems = tuple(f"{file}: {problem}" for problem in problems)
-    if ignored:
-        problems = (f"{shared}: move [tool.foldline] into {own}: only that is read", *problems)
-    return read, problems, f"{file}: {'.'.join(keys)}"
-
-
-def _inside(values: object, keys: Iterable[str]) -> object:
     for key in keys:
         values = values.get(key) if isinstance(values, Mapping) else None
     return values

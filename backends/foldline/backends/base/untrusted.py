@@ -17,16 +17,12 @@ from functools import cache
 from pathlib import Path
 
 from foldline.backends.base.caches import private_folder
-from foldline.backends.base.reading import PROJECT_FILES
 
 WINDOWS = os.name == "nt"
 # Without them programs find neither their own settings nor room for what they write.
 _KEPT = frozenset({"HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP"})
 # A folder with one of these is a project: the programs in it came with it.
-_MARKS = (
-    *(".git", ".hg", ".jj", ".svn"),
-    *(*PROJECT_FILES, "package.json", "Cargo.toml", "go.mod"),
-)
+_MARKS = (".git", ".hg", ".jj", ".svn", "pyproject.toml", "package.json", "Cargo.toml", "go.mod")
 # Options that make Node.js load a file first; a relative one would be that of the workspace.
 _NODE_LOADS = re.compile(r"(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader)\b")
 

@@ -48,7 +48,7 @@ class ServerChoice:
     """The table of servers for a project, in the order in which they are tried.
 
     `problems` lists the mistakes in its configuration, which are left out; `ignored` names the part
-    that waits for trust. `outlines` is `BY_SERVER` or `BY_SYNTAX`, `place` the table's name.
+    that waits for trust. `outlines` is `BY_SERVER` or `BY_SYNTAX`.
     """
 
     servers: tuple[ServerSpec, ...]
@@ -57,7 +57,6 @@ class ServerChoice:
     problems: tuple[str, ...] = ()
     ignored: str = ""
     outlines: str = BY_SERVER
-    place: str = ""
 
 
 @record
@@ -114,25 +113,19 @@ def read_configuration(root: Path, *, trusted: bool) -> ServerChoice:
     for key in ("use", "disable"):
         wrong += _unknown(f"{where}.{key}", getattr(table, key), specs, "server")
     problems = errors.first_few((*problems, *wrong))
-    place = f"[{where.rpartition(' ')[2]}]"
     disabled = frozenset(name for name in table.disable if name in specs)
     if not trusted:
         waiting = [key for key in ("use", "servers") if getattr(table, key)]
         ignored = waiting and (
-            f"{place} {' and '.join(waiting)} may choose what is run, and waits "
+            f"{where}: {' and '.join(waiting)} may choose what is run, and waits "
             "until you trust the workspace: in your editor, or with --trust"
         )
         return ServerChoice(
-            SERVERS,
-            disabled,
-            problems=problems,
-            ignored=ignored or "",
-            outlines=table.outlines,
-            place=place,
+            SERVERS, disabled, problems=problems, ignored=ignored or "", outlines=table.outlines
         )
     use = tuple(name for name in table.use if name in specs)
     servers = tuple(specs[name] for name in dict.fromkeys((*use, *specs)))
-    return ServerChoice(servers, disabled, use, problems, outlines=table.outlines, place=place)
+    return ServerChoice(servers, disabled, use, problems, outlines=table.outlines)
 
 
 def hiding_settings(spec: ServerSpec, root: Path) -> tuple[str, ...]:

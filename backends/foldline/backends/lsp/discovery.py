@@ -104,7 +104,7 @@ class ServerCatalog:
 
     def _find(self, spec: ServerSpec) -> tuple[tuple[str, ...], str]:
         if spec.name in self.choice.disabled:
-            return (), f"disabled in {self.choice.place}"
+            return (), "disabled in the settings"
         program = spec.command[0]
         program_path = find_program(program, self._root, trusted=self._trusted)
         if program_path is None:
@@ -112,7 +112,7 @@ class ServerCatalog:
             return (), f"{program} was not found{hint}"
         if spec.executes_workspace and not self._trusted:
             return (), UNTRUSTED
-        why = f"preferred in {self.choice.place}" if spec.name in self.choice.preferred else "found"
+        why = "preferred in the settings" if spec.name in self.choice.preferred else "found"
         if spec.confined and spec.pinned != Pinned():
             why += ", and confined as the workspace is not trusted"
         return (str(program_path), *spec.command[1:]), why

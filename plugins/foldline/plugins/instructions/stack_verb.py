@@ -56,7 +56,7 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: Namespace) -> int:
-    from foldline.agent.scan import repository_of
+    from foldline.agent.scan import repository_of, settings_clients
     from foldline.ide.errors import ToolRefused
     from foldline.ide.structuring import unstructure
     from foldline.ide.workspace import Workspace
@@ -71,22 +71,19 @@ def run(options: Namespace) -> int:
     file = None if path.is_dir() and not options.file else _inside(path, root)
     if file and path.is_dir():
         file = f"{file}/_"
-    (folder,) = Workspace.at(root).folders()
-    settings = folder.project_options(root / file if file else None)
-    if settings.problems:
-        raise Refused("; ".join(settings.problems))
+    named = options.client or settings_clients(options.file or options.start or ".")
     try:
-        clients = chosen_clients(options.client or settings.table.clients)
+        clients = chosen_clients(named)
     except ToolRefused as error:
         if options.file:
             raise
         raise Refused(f"{error}; a FILE goes before --client") from error
+    (folder,) = Workspace.at(root).folders()
     listed = list(stacks(folder, clients, file, start))
     if options.json:
         counter = {"encoding": folder.counter().encoding, "exact": folder.counter().exact}
         show(json_text({**counter, "root": str(root), "file": file, "stacks": unstructure(listed)}))
         return 0
-    named = options.client or settings.table.clients
     shown = [one for one in listed if named or one.files or one.left_out]
     others = [one.title for one in listed if one not in shown]
     lines = list(_lines(shown, others, folder.counter(), options, clients))

@@ -66,10 +66,11 @@ def register(verbs: Verbs) -> None:
 
 
 def run(options: Namespace) -> int:
+    from foldline.agent.scan import settings_clients
+
     if options.trust and options.project is None:
         raise InstallError("--trust would run the code of every folder: give --project, too")
-    names = options.clients or _clients_of(resolved(options.project or "."))
-    clients = clients_named(names, CLIENTS)
+    clients = clients_named(options.clients or settings_clients(options.project or "."), CLIENTS)
     if not clients:
         every = ", ".join(CLIENTS)
         raise InstallError(f"name a client, or set `clients` in foldline.toml: there are {every}")
@@ -78,7 +79,7 @@ def run(options: Namespace) -> int:
         raise InstallError(f"{root} isn't a folder")
     for client in clients:
         if options.fold and not client.plugin:
-            folding = ", ".join(one.name for one in CLIENTS.values() if one.plugin)
+            folding = ", ".join(name for name, one in CLIENTS.items() if one.plugin)
             raise InstallError(
                 f"{client.title} takes no plugin that folds, only {folding} does: "
                 "`foldline fold FILE --write OUT` writes a folded file"
@@ -86,17 +87,6 @@ def run(options: Namespace) -> int:
     for client in clients:
         _install(client, root, options)
     return 0
-
-
-def _clients_of(folder: Path) -> tuple[str, ...]:
-    """Return the clients that the settings for a folder name."""
-    from foldline.agent.scan import analysis_root
-    from foldline.ide.config import read_project_options
-
-    settings = read_project_options(folder / "_", analysis_root(folder))
-    if settings.problems:
-        raise InstallError("; ".join(settings.problems))
-    return settings.table.clients
 
 
 def _install(client: Client, root: Path | None, options: Namespace) -> None:
@@ -181,7 +171,7 @@ def _changed(client: Client, file: Path, before: str, command: list[str] | None)
         changed = language.without(plain, keys)
     else:
         settings = present if isinstance(present, dict) else dict(client.new)
-        entry = {**settings, **client.entry(command)}
+        entry = {**settings, **client.entry_for(command)}
         servers = {**servers, NAME: entry}
         changed = plain if entry == present else language.with_value(plain, keys, entry)
     # A table without entries may stay for its comment, or go.
