@@ -88,14 +88,6 @@ def wrong_role(shown: str) -> str:
     return f"`role` is 'system', 'developer' or 'user', not {shown}."
 
 
-def exposed(hint: str) -> str:
-    """Untrusted text without a form that it can't leave."""
-    return (
-        "untrusted text is shown as `xml`, `fenced` or `as_json` only, and a fence in no tag or "
-        f'list: write `Annotated[Untrusted[{hint}], xml("…")]`'
-    )
-
-
 def untrusted_beside(placeholder: str) -> str:
     """Untrusted text in a fence that shares a line with other text."""
     return f"The fence of the untrusted `${{{placeholder}}}` needs its own line after a blank one."

@@ -7,12 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, Unpack
+from weakref import WeakKeyDictionary
 
 from foldline.prompts import errors, refusals
 from foldline.prompts.adapters.context import policy_of
 from foldline.prompts.adapters.protocol import Evaluable, ModelExchange
 from foldline.prompts.adapters.run import Run
-from foldline.prompts.adapters.streaming import Slots, in_thread, streamed
+from foldline.prompts.adapters.streaming import in_thread, streamed
 from foldline.prompts.context import ContextPolicy
 from foldline.prompts.disclosure.opening import Appending
 from foldline.prompts.forms.field_forms import warn_author
@@ -56,10 +57,12 @@ class BaseAdapter(ABC):
         context_policy: ContextPolicy | None = None,
         max_concurrency: int | None = None,
     ) -> None:
-        errors.check_at_least(1, max_turns=max_turns)
-        self.slots = Slots(max_concurrency)
+        errors.check_at_least(1, max_turns=max_turns, max_concurrency=max_concurrency)
         self.max_turns = max_turns
         self.context_policy = context_policy
+        self.max_concurrency = max_concurrency
+        self.slots = WeakKeyDictionary[object, object]()
+        """The places for evaluations, by event loop."""
 
     @property
     def appending(self) -> Appending | None:
@@ -151,10 +154,9 @@ class BaseAdapter(ABC):
     """`evaluate` as a stream of what happens; see `EvaluationStream`."""
 
     aevaluate = in_thread(evaluate)
-    """`evaluate` for asynchronous programs, in a thread of its own.
+    """`evaluate` for asynchronous programs, each in a thread of its own.
 
-    As many run at once as are awaited, or as `max_concurrency` allows. Cancelling the task cancels
-    the evaluation: its request ends, with the connection.
+    Cancelling the task cancels the evaluation: its request ends, with the connection.
     """
 
 

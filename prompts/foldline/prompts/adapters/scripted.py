@@ -112,7 +112,7 @@ class RecordingAdapter(BaseAdapter):
     """
 
     def __init__(self, adapter: BaseAdapter) -> None:
-        super().__init__(max_turns=adapter.max_turns, max_concurrency=adapter.slots.limit)
+        super().__init__(max_turns=adapter.max_turns, max_concurrency=adapter.max_concurrency)
         self.provider = adapter.provider
         self._adapter = adapter
         self._lock = threading.Lock()

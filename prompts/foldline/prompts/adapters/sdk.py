@@ -35,8 +35,6 @@ DEFAULT_TIMEOUT = 120.0
 """Seconds without a byte from the provider after which a request fails."""
 DEFAULT_MAX_RETRIES = 2
 _NOT_IN_BODY = ("extra_body", "extra_headers", "extra_query", "timeout")
-KEPT_CONNECTIONS = 100
-"""The most connections that stay open for later requests."""
 
 # A request runs in a thread of its own (`bounded`), and the SDK offers no way to end one from
 # outside. So the thread's scope is a context variable, which the HTTP client's hook reads before a
@@ -360,7 +358,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
         http_client = sdk.DefaultHttpxClient(
             event_hooks={"request": [_still_wanted]},
             # As many connections at once as there are evaluations; by default, the others wait.
-            limits=import_module("httpx2").Limits(max_keepalive_connections=KEPT_CONNECTIONS),
+            limits=import_module("httpx2").Limits(max_keepalive_connections=100),
         )
         for transport in (http_client._transport, *http_client._mounts.values()):  # noqa: SLF001
             # httpx2 has no public access to its connections.

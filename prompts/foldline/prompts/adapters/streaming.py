@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import sys
-import weakref
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack, suppress
 from types import SimpleNamespace
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeAlias, Type
 
 from foldline.prompts.bus import InProcessEventBus
 from foldline.prompts.dataclasses import FrozenDataclass
-from foldline.prompts.errors import PromptConfigurationError, check_at_least
+from foldline.prompts.errors import PromptConfigurationError
 from foldline.prompts.output.partial import PartialOutput, parse_partial_output
 from foldline.prompts.runtime.bounded import EVALUATION_THREAD_NAME, CancelScope, start
 from foldline.prompts.runtime.events import Event, ModelAnswered, PromptRendered
@@ -45,22 +44,6 @@ StreamEvent: TypeAlias = TextDelta | PartialOutput[OutputT] | Event
 """An item of a stream, in order of time; a `PartialOutput` follows the text it was parsed from."""
 
 
-class Slots:
-    """A bound of what runs at once in an event loop; with None there is none."""
-
-    def __init__(self, limit: int | None) -> None:
-        check_at_least(1, max_concurrency=limit)
-        self.limit = limit
-        self._loops = weakref.WeakKeyDictionary[object, "asyncio.Semaphore"]()
-
-    def slot(self) -> asyncio.Semaphore:
-        """Return the slots of the running loop; entering them holds one."""
-        import asyncio
-
-        slots = asyncio.Semaphore(self.limit or sys.maxsize)
-        return self._loops.setdefault(asyncio.get_running_loop(), slots)
-
-
 class EvaluationStream(Generic[OutputT]):
     """An evaluation as an asynchronous iterator of `StreamEvent`; enter it first.
 
@@ -79,9 +62,9 @@ class EvaluationStream(Generic[OutputT]):
     # caller's.
 
     def __init__(
-        self, evaluate: Callable[..., Any], slots: Slots, keywords: dict[str, Any], *, silent: bool
+        self, evaluate: Callable[..., Any], adapter: Any, keywords: dict[str, Any], *, silent: bool
     ) -> None:
-        self._evaluate, self._slots = evaluate, slots
+        self._evaluate, self._adapter = evaluate, adapter
         self._keywords = keywords if silent else self._heard(keywords)
         self._exit = AsyncExitStack()
         self._items: asyncio.Queue[tuple[str, Any]] | None = None
@@ -107,11 +90,14 @@ class EvaluationStream(Generic[OutputT]):
         if self._items is not None:
             raise PromptConfigurationError("A stream runs once; call `stream` again.")
         self._items, self._loop = asyncio.Queue(), asyncio.get_running_loop()
+        # An adapter of others may have no bound.
+        limit = getattr(self._adapter, "max_concurrency", None) or sys.maxsize
+        slots = getattr(self._adapter, "slots", {}).setdefault(self._loop, asyncio.Semaphore(limit))
         deadline = self._keywords.get("deadline")
         # Past the deadline, the evaluation says so itself.
         with suppress(TimeoutError):
             async with asyncio.timeout(None if deadline is None else deadline.remaining):
-                await self._exit.enter_async_context(self._slots.slot())
+                await self._exit.enter_async_context(slots)
         scope = CancelScope(self._keywords.get("cancellation"))
         self._exit.callback(scope.cancel)
         evaluate = functools.partial(self._evaluate, **{**self._keywords, "cancellation": scope})
@@ -193,9 +179,8 @@ def streamed(
 
     @functools.wraps(call)
     def stream(*args: P.args, **keywords: P.kwargs) -> EvaluationStream[OutputT]:
-        # An adapter of others may have no bound.
-        slots = getattr(args[0] if args else keywords.get("adapter"), "slots", None) or Slots(None)
-        return EvaluationStream(functools.partial(call, *args), slots, keywords, silent=silent)
+        adapter = args[0] if args else keywords.get("adapter")
+        return EvaluationStream(functools.partial(call, *args), adapter, keywords, silent=silent)
 
     return stream
 

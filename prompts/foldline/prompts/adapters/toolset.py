@@ -30,7 +30,6 @@ class PromptToolset(Generic[OutputT]):
     Give the framework `instructions`, `input` and `definitions`, which stay the same for the whole
     run, and pass each call of one of these tools to `call`. A section that the model opens is in
     the result of that call, with the tools that it brings: nothing changes that was sent before.
-    What a framework adds of its own (its loop, retries, the form of an answer) isn't foldline's;
     `parse_output(text, toolset.rendered)` reads the declared output.
 
     Args:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, ClassVar, Literal, get_args, get_origin
 
-from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.annotations import Unresolved
 from foldline.prompts.forms.fields import plain, union_members
@@ -36,6 +35,10 @@ _ANYTHING: tuple[object, ...] = (object, typing.Any)
 _TEXTS = (str, bytes, bytearray)
 _NUMBERS = (int, float, complex)
 _COLLECTIONS = ("builtins", "collections", "collections.abc")
+_HELD = (
+    "untrusted text is shown as `xml`, `fenced` or `as_json` only, and a fence in no tag or list: "
+    'write `Annotated[Untrusted[{}], xml("…")]`'
+)
 _PLAIN_ENUM = (enum.Enum.__str__, enum.Flag.__str__)
 
 
@@ -159,7 +162,7 @@ def compose(hint: object) -> FieldForm | None:
             )
     form = _compose(hint)
     if form is not None and form.exposed:
-        raise PromptValidationError(refusals.exposed(hint_text(form.hint)))
+        raise PromptValidationError(_HELD.format(hint_text(form.hint)))
     return form
 
 
@@ -180,7 +183,7 @@ def _compose(hint: object) -> FieldForm | None:
     bare = untrusted and not (forms and isinstance(forms[0], JsonForm))
     first = item(0)
     if first is not None and first.alone:
-        raise PromptValidationError(refusals.exposed(hint_text(inner)))
+        raise PromptValidationError(_HELD.format(hint_text(inner)))
     if bare and first is not None and first.untrusted and not first.exposed:
         # A list of items in tags; a mapping or a limit shows more than whole items.
         kinds = [kind for member in members for kind in get_args(member) if kind is not Ellipsis]

@@ -96,11 +96,6 @@ class CancelScope:
         for callback in callbacks:
             callback()
 
-    def end(self) -> None:
-        """Forget the callbacks: the call has returned."""
-        with self._lock:
-            self._callbacks = []
-
 
 def check_bounds(
     what: str,
@@ -159,14 +154,13 @@ def bounded(
         polled = cancellation.other
         cancellation.on_cancel(lambda: scope.messages.put(("woken", None)))
     start(THREAD_NAME, lambda: call(scope), lambda kind, item: scope.messages.put((kind, item)))
+    kind = "started"
     try:
         while True:
             try:
                 kind, item = scope.messages.get(timeout=_patience(deadline, polled))
             except queue.Empty:
                 kind, item = "woken", None
-            if kind in ("raised", "returned"):
-                scope.end()
             if kind == "raised":
                 raise item
             if kind == "returned":
@@ -175,7 +169,8 @@ def bounded(
             if kind == "emitted" and receive is not None:
                 receive(item)
     finally:
-        scope.cancel()
+        if kind not in ("raised", "returned"):
+            scope.cancel()
 
 
 def _patience(deadline: Deadline | None, cancellation: Cancellation | None) -> float | None:
