@@ -11,13 +11,14 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from foldline.backends import SmartFileAccess
 from foldline.ide.errors import RevisionError
 from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.files import is_instructions
-from foldline.plugins.instructions.history import history_of
+from foldline.plugins.instructions.history import History, history_of
 from foldline.plugins.instructions.mentions import Mention, mentions
 from foldline.plugins.instructions.stale import Search, StaleMention, stale_mentions
 from foldline.plugins.instructions.targets import Targets
@@ -63,9 +64,9 @@ class _AtRevision:
         """Return whether the revision has it, by one meaning or several."""
         return self.exists(mention)
 
-    def exists(self, mention: Mention) -> bool:
+    def exists(self, mention: Mention, _: Iterable[str] = ()) -> bool:
         """Return whether the revision has it."""
-        return self._search.resolves(self._search.history.head, mention)
+        return bool(self._search.homes(len(self._search.history.commits) - 1, mention))
 
 
 def _git(clone: Path, *arguments: str) -> str:
@@ -78,7 +79,7 @@ def stale(clones: Path) -> None:
     revisions = checked = 0
     for address, paths in HISTORIES.items():
         clone = clones / address.rpartition("/")[2]
-        history = history_of(clone, SECONDS)
+        top = history_of(clone, SECONDS).top
         for path in paths:
             seen: dict[tuple[str, str], list[str]] = {}
             said: dict[tuple[str, str], StaleMention] = {}
@@ -90,14 +91,15 @@ def stale(clones: Path) -> None:
                 if text.count("\n") < 2:
                     continue  # A link to another file.
                 revisions += 1
-                history.head, history.end = revision, sys.maxsize
+                history = History(top, revision)
+                history.end = sys.maxsize
                 file = InstructionFile(path, text)
                 search = Search(history, SmartFileAccess.for_workspace(clone), path, text)
                 search.targets = _AtRevision(search)  # type: ignore[assignment]
                 every = list(mentions(file.markdown))
                 checked += len(every)
                 try:
-                    missing = [one for one in every if not search.resolves(revision, one)]
+                    missing = [one for one in every if not search.targets.exists(one)]
                     found = list(search.stale(missing))
                 except (RevisionError, KeyError) as error:
                     print(f"{address} {path} {revision[:8]}: {error}")

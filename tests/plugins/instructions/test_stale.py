@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import Counter
 from itertools import count
 from threading import Event
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
 
@@ -25,16 +25,14 @@ from foldline.plugins.instructions import stale
 from foldline.plugins.instructions.history import History, history_of
 from foldline.plugins.instructions.mentions import mentions
 from foldline.plugins.instructions.stale import Search, stale_mentions
-from foldline.plugins.instructions.targets import Targets
+from foldline.plugins.instructions.targets import Targets, names_in
 
 from .conftest import check_repository
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from pathlib import Path
 
-    from foldline.ide.plugins import Target
-    from foldline.plugins.instructions.history import Commit
+    from foldline.plugins.instructions.history import Verdict
     from foldline.plugins.instructions.mentions import Mention
 
 
@@ -146,25 +144,38 @@ def test_a_file_name_alone_means_a_file_of_the_root_or_beside(repository: Reposi
     assert found == [("gone.json", ended, ""), ("beside.json", ended, "")]
 
 
-def test_all_of_a_commit_is_searched_only_for_what_left_its_file(
+def test_a_history_is_read_by_a_few_commands(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = "`open_cart()`\n"
-    repository.commit("start", {"cart.py": CODE, "AGENTS.md": text})
+    """However long it is, and however many files of instructions there are."""
+    names = [f"open_{number}" for number in range(6)]
+    code = "".join(f"def {name}(): ...\n" for name in names)
+    documents = {f"{name}/AGENTS.md": f"Call `{name}()`, `used_{name}`.\n" for name in names}
+    files = {f"use{number}.py": f"open_{number}()\n" for number in range(30)}
+    repository.commit("start", {"lib.py": code, **documents, **files})
     for number in range(8):
-        repository.commit(f"more {number}", {"cart.py": f"{CODE}# {number}\n"})
-    ended = repository.commit("rename it", {"cart.py": CODE.replace("open_cart", "open_carts")})
-    searched: list[str] = []
-    search = History._with_words
+        repository.commit(f"more {number}", {"lib.py": f"{code}# {number}\n"})
+    ended = repository.commit("rename", {"lib.py": code.replace("open_", "begin_")})
+    asked: list[str] = []
+    run, parse = History._run, names_in
 
-    def search_noted(history: History, commit: str, words: Collection[str]) -> tuple[str, ...]:
-        searched.append(commit)
-        return search(history, commit, words)
+    def run_noted(history: History, arguments: tuple[str, ...], *more: Any, **named: Any) -> bytes:
+        asked.append(arguments[0])
+        return run(history, arguments, *more, **named)
 
-    monkeypatch.setattr(History, "_with_words", search_noted)
-    assert repository.stale() == [("open_cart", ended, "open_carts")]
-    # Where the line was written, where the name is missing, and, for the near name, before that.
-    assert len(searched) == 3
+    def parse_noted(*arguments: Any) -> frozenset[str]:
+        asked.append("parse")
+        return parse(*arguments)
+
+    monkeypatch.setattr(History, "_run", run_noted)
+    monkeypatch.setattr(stale, "names_in", parse_noted)
+    for number, name in enumerate(names):
+        assert repository.stale(f"{name}/AGENTS.md") == [(name, ended, f"begin_{number}")]
+    counts = Counter(asked)
+    # The commits, then the one that ended it; the trees of the first and of the last.
+    expected = {"grep": 1, "rev-list": 2, "diff-tree": 1, "ls-tree": 2, "config": 1}
+    assert {one: counts[one] for one in expected} == expected
+    assert sum(counts.values()) - counts["parse"] <= 6 + 3 * len(names)
 
 
 def test_code_is_indexed_before_names_are_looked_up(
@@ -173,7 +184,7 @@ def test_code_is_indexed_before_names_are_looked_up(
     repository.commit("start", {"cart.py": CODE, "AGENTS.md": "`open_cart()`\n"})
     known: list[bool] = []
     waited = Event()
-    looked_up, wait, read = Targets.of, WorkspaceIndex.wait, IndexBuilder._read_changed
+    looked_up, wait, read = Targets.has, WorkspaceIndex.wait, IndexBuilder._read_changed
 
     def wait_noted(index: WorkspaceIndex, *arguments: Any) -> bool:
         waited.set()
@@ -183,13 +194,13 @@ def test_code_is_indexed_before_names_are_looked_up(
         waited.wait(5)
         return read(index, *arguments, **options)
 
-    def look_noted(targets: Targets, mention: Mention) -> Target | None:
+    def look_noted(targets: Targets, mention: Mention) -> bool:
         index = targets._access.index
         # Otherwise all files that the index lacks would be read for each name.
         known.append(index is not None and "open_cart" in index.last_defined())
         return looked_up(targets, mention)
 
-    monkeypatch.setattr(Targets, "of", look_noted)
+    monkeypatch.setattr(Targets, "has", look_noted)
     monkeypatch.setattr(WorkspaceIndex, "wait", wait_noted)
     monkeypatch.setattr(IndexBuilder, "_read_changed", read_then)
     access, text = SmartFileAccess.for_workspace(repository.root), "`open_cart()`\n"
@@ -274,8 +285,10 @@ def test_what_another_line_defines_is_no_rename(repository: Repository) -> None:
 def test_an_ignored_file_that_is_there_is_not_stale(repository: Repository) -> None:
     repository.commit("start", {"AGENTS.md": "See `conf.toml`.\n", "conf.toml": ""})
     repository.commit("untrack", {".gitignore": "conf.toml\n", "conf.toml": None})
+    assert repository.stale() == []
+    repository.write({".gitignore": ""})
     assert [name for name, *_ in repository.stale()] == ["conf.toml"]
-    repository.write({"conf.toml": ""})
+    repository.write({".gitignore": "*.txt\n", "conf.toml": ""})
     assert repository.stale() == []
 
 
@@ -311,8 +324,8 @@ def test_the_time_holds_for_what_names_mean_now(
 ) -> None:
     text = "`one_thing()` `two_things()` `three_things()` `four_things()`\n"
     access = SmartFileAccess.for_workspace(repository.root, patience=None)
-    asked = Mock(return_value=None)
-    monkeypatch.setattr(Targets, "of", asked)
+    asked = Mock(return_value=True)
+    monkeypatch.setattr(Targets, "has", asked)
     monkeypatch.setattr(stale, "monotonic", Mock(side_effect=count()))
     found = stale_mentions(access, "AGENTS.md", text, mentions(read_markdown(text)), seconds=3)
     assert (found, asked.call_count) == ((), 2)
@@ -339,15 +352,14 @@ def test_what_is_found_before_the_time_is_over_is_reported(
     ended = repository.commit("remove", {"cart.py": "class Basket: ...\n"})
     verdict, asked = Search._verdict, list[str]()
 
-    def judge(search: Search, commit: str, mention: Mention) -> Commit | bool:
+    def judge(search: Search, at: int, mention: Mention) -> Verdict | None:
         if asked:
-            search.history.end = monotonic()
+            raise RevisionError("no time")
         asked.append(mention.name)
-        return verdict(search, commit, mention)
+        return verdict(search, at, mention)
 
     monkeypatch.setattr(Search, "_verdict", judge)
     assert repository.stale() == [("open_cart", ended, "")]
-    assert asked == ["open_cart", "Cart.total"]
 
 
 def test_reading_a_history_runs_nothing_of_the_repository(

@@ -1,14 +1,14 @@
 """Names in git's history: the commit that wrote a line, and the one that ended what it names.
 
 Only objects are read: no hook, filter, textconv, external diff or monitor of a repository runs, and
-nothing is fetched.
+nothing is fetched. One list has all changes of the history, so that few commands are needed.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from time import monotonic
@@ -17,28 +17,33 @@ from typing import NamedTuple
 from foldline.backends.base.languages import is_indexed
 from foldline.backends.parsers.language_tables import LANGUAGES
 from foldline.ide.errors import RevisionError
+from foldline.ide.instructions.files import is_instructions
 from foldline.ide.render.revisions import contents_in, run_git
-from foldline.plugins.instructions.targets import Tree, defined_in
+from foldline.plugins.instructions.targets import Tree
 
 _LARGEST_FILE = 1_000_000
-_MOST_BLOBS = 200
+_MOST_BYTES = 50_000_000
 _MOST_KEPT = 16
 _MOST_COMMITS = 20_000
+_MOST_WORDS = 2_000
+_MOST_NAMED = 10_000
 _CODE = tuple(
     f"*{ending}"
     for language in LANGUAGES
     for ending in language.extensions
     if is_indexed(f"a{ending}")
 )
+_CHANGE = re.compile(r"([0-9a-f]{40,64})[\0\n]|:\d+ \d+ ([0-9a-f]+) ([0-9a-f]+) \w\0([^\0]*)\0")
+_WORD = re.compile(r"[A-Za-z_]\w{2,}", re.ASCII)
 
 
 class Commit(NamedTuple):
-    """A commit: its whole hash, the day of its author, its subject and its parents."""
+    """A commit: its whole hash, the day of its author, its subject, its place in the history."""
 
     hash: str
     date: str
     subject: str
-    parents: tuple[str, ...]
+    at: int
 
 
 class Blob(NamedTuple):
@@ -48,12 +53,30 @@ class Blob(NamedTuple):
     size: int
 
 
+class Change(NamedTuple):
+    """A file in a commit, by the commit's place in the history: its blobs, empty where it isn't.
+
+    A merge is compared with its first parent.
+    """
+
+    at: int
+    path: str
+    old: str
+    new: str
+
+
+class Verdict(NamedTuple):
+    """What a name meant: the files that had it, and the commit that ended it; None at `HEAD`."""
+
+    homes: tuple[str, ...]
+    ended: Commit | None
+
+
 class History:
     """The history of one repository, as of its `HEAD`; what was read of it is kept.
 
     Attributes:
-        verdicts: For a path, a line and a name in it: the commit that ended what it meant, True if
-            it means that at `HEAD` too, False if it meant nothing.
+        verdicts: For a path, a line and a name in it; None if it meant nothing.
         end: The time of `time.monotonic` at which reading ends with a RevisionError.
     """
 
@@ -61,12 +84,15 @@ class History:
         self.top = top
         self.head = head
         self.end = 0.0
-        self.verdicts: dict[tuple[str, str, str], Commit | bool] = {}
+        self.verdicts: dict[tuple[str, str, str], Verdict | None] = {}
         self._files: dict[str, Mapping[str, Blob]] = {}
         self._trees: dict[str, Tree] = {}
+        self._sizes: dict[str, int] = {}
         self._texts: dict[str, str] = {}
-        self._defined: dict[str, frozenset[str]] = {}
-        self._holding: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._left = _MOST_BYTES
+        self._known: dict[int, Commit] = {}
+        self._renames: dict[str, list[tuple[str, str]]] = {}
+        self._holding: dict[str, dict[str, list[str]]] = {}
 
     @cached_property
     def is_sparse(self) -> bool:
@@ -79,12 +105,13 @@ class History:
         if commit not in self._files:
             listed = self._git("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
             rows = (row.partition("\t") for row in listed.split("\0") if row)
-            self._files[commit] = {
+            self._files[commit] = files = {
                 # What the clone lacks has no size.
                 path: Blob(name, int(size) if size.isdigit() else sys.maxsize)
                 for (_, kind, name, size), path in ((row[0].split(), row[2]) for row in rows)
                 if kind == "blob"
             }
+            self._sizes |= files.values()
         return self._files[commit]
 
     def tree(self, commit: str) -> Tree:
@@ -92,85 +119,128 @@ class History:
         files = self.files(commit)
 
         def read(path: str) -> str:
-            if path not in files:
-                return ""
-            self._read([files[path]])
-            return self._texts.get(files[path].hash, "")
+            blob = files[path].hash if path in files else ""
+            return self.texts([blob]).get(blob, "")
 
         return self._trees.setdefault(commit, Tree(tuple(files), read))
 
-    def writers(self, path: str, lines: Iterable[int]) -> dict[int, str]:
-        """Return the commits that wrote some lines of a file at `HEAD`, counted from 1."""
-        ranges = [part for line in lines for part in ("-L", f"{line},{line}")]
-        output = self._git(
-            *("blame", "--porcelain", "-w", "-M", "--no-textconv", "--no-ignore-revs-file"),
-            *(*ranges, self.head, "--", path),
-        )
-        heads = re.finditer(r"^([0-9a-f]{40,64}) \d+ (\d+)(?: \d+)?$", output, re.MULTILINE)
-        return {int(match[2]): match[1] for match in heads}
+    @cached_property
+    def commits(self) -> list[list[str]]:
+        """The latest commits, oldest first, each with its parents."""
+        options = ("--topo-order", "--reverse", "--parents", f"--max-count={_MOST_COMMITS}")
+        return [*map(str.split, self._git("rev-list", *options, self.head).splitlines())]
 
-    def defining(
-        self, commit: str, names: Collection[str], within: Collection[str] = ()
-    ) -> dict[str, frozenset[str]]:
-        """Return the code files of a commit that define some of `names`, with all they define.
+    @cached_property
+    def _changes(self) -> tuple[dict[str, list[Change]], dict[int, list[Change]]]:
+        """All changes, by path and by commit."""
+        pairs = "".join(f"{' '.join(one[:2])}\n" for one in self.commits)
+        options = ("--stdin", "--root", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff")
+        output = self._run(("diff-tree", *options), pairs).decode("utf-8", "surrogateescape")
+        places = {one[0]: at for at, one in enumerate(self.commits)}
+        by_path, by_commit, at = dict[str, list[Change]](), dict[int, list[Change]](), 0
+        for commit, old, new, path in _CHANGE.findall(output):
+            if commit:
+                at = places[commit]
+                continue
+            change = Change(at, path, old if old.strip("0") else "", new if new.strip("0") else "")
+            by_path.setdefault(path, []).append(change)
+            by_commit.setdefault(at, []).append(change)
+        return by_path, by_commit
 
-        All files are searched, or those `within` alone.
+    def changes(self, path: str) -> list[Change]:
+        """Return the changes of a file, oldest first, up to what it is at `HEAD`."""
+        changes, blob = self._changes[0].get(path, []), self.files(self.head).get(path)
+        while changes and changes[-1].new != (blob.hash if blob else ""):
+            changes.pop()  # On a branch whose merge didn't take it.
+        return changes
+
+    def changed(self, at: int) -> list[Change]:
+        """Return the changes of a commit."""
+        return self._changes[1].get(at, [])
+
+    def below(self, path: str) -> list[str]:
+        """Return the file, or the files that were ever in the folder."""
+        return [one for one in self._changes[0] if one == path or one.startswith(f"{path}/")]
+
+    def writers(self, path: str, lines: Iterable[str]) -> dict[str, int]:
+        """Return the place of the commit that wrote each line of a file, of those at `HEAD`.
+
+        What a commit took over from a Markdown file that it removed was written there.
         """
-        files, holding = self.files(commit), set(within)
-        if not within:
-            if new := [name for name in names if (commit, name) not in self._holding]:
-                self._holding |= dict.fromkeys(
-                    [(commit, name) for name in new], self._with_words(commit, new)
-                )
-            holding = {path for name in names for path in self._holding[commit, name]}
-        blobs = {path: files[path] for path in sorted(holding)[:_MOST_BLOBS] if path in files}
-        every = self._definitions(blobs)
-        return {path: defined for path, defined in every.items() if not defined.isdisjoint(names)}
+        left, written, waiting = set(lines), dict[str, int](), [*self.changes(path)]
+        known = self._lines(waiting)
+        left &= known.get(waiting[-1].new, set()) if waiting else set()
+        while left and waiting:
+            change = waiting.pop()
+            before = known.get(change.old, set())
+            if waiting and waiting[-1].new == change.new:
+                continue  # A merge of what a branch did.
+            if not change.old:
+                moved = [one for one in self.changed(change.at) if _is_moved(one)]
+                known |= self._lines(moved)
+                have = {one.path: known[one.old] & left for one in moved if one.old in known}
+                source = max(have, key=lambda path: len(have[path]), default="")
+                before, every = have.get(source, set()), self._changes[0].get(source, [])
+                waiting = [one for one in every if one.at < change.at]
+                known |= self._lines(waiting)
+            written |= dict.fromkeys(left - before, change.at)
+            left &= before
+        return written
 
-    def defined(self, commit: str, paths: Iterable[str]) -> set[str]:
-        """Return the names that some files of a commit define."""
-        files = self.files(commit)
-        return set().union(*self._definitions({path: files[path] for path in paths}).values())
+    def _lines(self, changes: Iterable[Change]) -> dict[str, set[str]]:
+        """Return the lines of files before and after some changes, without the blanks around."""
+        texts = self.texts(blob for one in changes for blob in one[2:])
+        return {blob: {*map(str.strip, text.split("\n"))} for blob, text in texts.items()}
 
-    def _definitions(self, blobs: Mapping[str, Blob]) -> dict[str, frozenset[str]]:
-        self._read([blob for blob in blobs.values() if blob.hash not in self._defined])
-        for path, blob in blobs.items():
-            if blob.hash not in self._defined:
-                # The names alone are kept: texts of code are large.
-                self._defined[blob.hash] = defined_in(path, self._texts.pop(blob.hash, ""))
-        return {path: self._defined[blob.hash] for path, blob in blobs.items()}
+    def holding(
+        self, at: int, words: Collection[str], known: Container[str]
+    ) -> dict[str, list[str]]:
+        """Return the code files of a commit with each of some words, in one search for all.
 
-    def _with_words(self, commit: str, words: Collection[str]) -> tuple[str, ...]:
-        """Return the code files of a commit with one of the words."""
-        wanted = [part for word in words for part in ("-e", word)]
-        options = ("-l", "-z", "-F", "-w", "-I", "--no-textconv", "--no-recurse-submodules")
-        output = self._git("grep", *options, *wanted, commit, "--", *_CODE, codes=(0, 1))
-        return tuple(row.removeprefix(f"{commit}:") for row in output.split("\0") if row)
+        So are words of other instruction files, unless they are `known`: they are asked for next.
+        """
+        commit = self.commits[at][0]
+        holding = self._holding.setdefault(commit, {})
+        new = [word for word in words if word not in holding]
+        new += (
+            [one for one in self._named if one not in known and one not in holding] if new else []
+        )
+        options = ("-E", "-w", "-o", "-z", "-I", "--no-textconv", "--no-recurse-submodules")
+        for start in range(0, len(new), _MOST_WORDS):
+            some = new[start : start + _MOST_WORDS]
+            holding |= {word: [] for word in some}
+            found = self._git("grep", *options, "|".join(some), commit, "--", *_CODE, codes=(0, 1))
+            for row in dict.fromkeys(found.split("\n")[:-1]):
+                path, _, word = row.rpartition("\0")
+                holding.get(word, []).append(path.removeprefix(f"{commit}:"))
+        return holding
 
-    def commit(self, name: str) -> Commit:
+    @cached_property
+    def _named(self) -> list[str]:
+        """The words in code spans of all instruction files."""
+        files = self.files(self.head)
+        texts = self.texts(blob.hash for path, blob in files.items() if is_instructions(path))
+        spans = (span for text in texts.values() for span in re.findall("`([^`\n]+)`", text))
+        words = dict.fromkeys(word for span in spans for word in _WORD.findall(span))
+        return [*words][:_MOST_NAMED]
+
+    def commit(self, at: int) -> Commit:
         """Return a commit."""
-        options = ("--max-count=1", "--encoding=UTF-8", "--format=%as%n%P%n%s")
-        output = self._git("rev-list", *options, name)
-        _, date, parents, subject, *_ = output.split("\n")
-        return Commit(name, date, subject, tuple(parents.split()))
-
-    def since(self, good: str, bad: str) -> list[str]:
-        """Return the commits after one that lead to another, oldest first; none if too many."""
-        output = self._git(
-            "rev-list",
-            "--topo-order",
-            "--ancestry-path",
-            f"--max-count={_MOST_COMMITS}",
-            f"{good}..{bad}",
-        ).split()
-        return output[::-1] if len(output) < _MOST_COMMITS else []
+        if at in self._known:
+            return self._known[at]
+        name = self.commits[at][0]
+        options = ("--max-count=1", "--encoding=UTF-8", "--format=%as%n%s")
+        _, date, subject, *_ = self._git("rev-list", *options, name).split("\n")
+        return self._known.setdefault(at, Commit(name, date, subject, at))
 
     def renamed(self, commit: str, path: str) -> str:
         """Return the new name of a file or folder that a commit renamed; empty if it didn't."""
-        options = ("-r", "-M", "--diff-filter=R", "--name-status", "-z", "--no-ext-diff")
-        output = self._git("diff-tree", "--no-commit-id", "--no-textconv", *options, commit)
-        parts = output.split("\0")
-        for before, after in zip(parts[1::3], parts[2::3], strict=False):
+        if commit not in self._renames:
+            options = ("-r", "-M", "--diff-filter=R", "--name-status", "-z", "--no-ext-diff")
+            output = self._git("diff-tree", "--no-commit-id", "--no-textconv", *options, commit)
+            parts = output.split("\0")
+            self._renames[commit] = [*zip(parts[1::3], parts[2::3], strict=False)]
+        for before, after in self._renames[commit]:
             if before == path:
                 return after
             ending = before.removeprefix(path)
@@ -178,17 +248,32 @@ class History:
                 return after.removesuffix(ending)
         return ""
 
-    def _read(self, blobs: Iterable[Blob]) -> None:
-        """Read files that aren't known yet, but for large ones."""
-        new = (blob for blob in blobs if blob.hash not in self._texts)
-        wanted = list(dict.fromkeys(blob.hash for blob in new if blob.size <= _LARGEST_FILE))
-        if not wanted:
-            return
-        stream = self._run(("cat-file", "--batch"), "".join(f"{name}\n" for name in wanted))
-        for name, data in zip(wanted, contents_in(stream), strict=True):
-            if data is None:
-                raise RevisionError("the clone has a part of the files only")
-            self._texts[name] = data.decode("utf-8", "replace")
+    def texts(self, blobs: Iterable[str]) -> Mapping[str, str]:
+        """Return the texts of files by their blobs, but for large ones; all are read at once."""
+        wanted = dict.fromkeys(filter(None, blobs))
+        if new := [blob for blob in wanted if blob not in self._texts]:
+            self._read(new)
+        return {blob: text for blob in wanted if (text := self._texts.get(blob)) is not None}
+
+    def _read(self, blobs: Sequence[str]) -> None:
+        if unknown := [blob for blob in blobs if blob not in self._sizes]:
+            sizes = self._run(("cat-file", "--batch-check=%(objectsize)"), _rows(unknown))
+            known = (int(size) if size.isdigit() else sys.maxsize for size in sizes.splitlines())
+            self._sizes.update(zip(unknown, known, strict=False))
+        if any(self._sizes[blob] == sys.maxsize for blob in blobs):
+            raise RevisionError("the clone has a part of the files only")
+        small, left = list[str](), _MOST_BYTES
+        for blob in blobs:
+            if self._sizes[blob] <= min(left, _LARGEST_FILE):
+                left -= self._sizes[blob]
+                small.append(blob)
+        self._left -= _MOST_BYTES - left
+        if self._left < 0:
+            self._texts.clear()
+            self._left = left
+        stream = self._run(("cat-file", "--batch"), _rows(small)) if small else b""
+        for blob, data in zip(small, contents_in(stream), strict=True):
+            self._texts[blob] = (data or b"").decode("utf-8", "replace")
 
     def _git(self, *arguments: str, codes: Collection[int] = (0,)) -> str:
         return self._run(arguments, codes=codes).decode("utf-8", "surrogateescape")
@@ -221,3 +306,11 @@ def history_of(root: Path, seconds: float) -> History:
 @lru_cache(maxsize=_MOST_KEPT)
 def _history(top: Path, head: str) -> History:
     return History(top, head)
+
+
+def _is_moved(change: Change) -> bool:
+    return not change.new and change.path.endswith((".md", ".mdc"))
+
+
+def _rows(names: Iterable[str]) -> str:
+    return "".join(f"{name}\n" for name in names)

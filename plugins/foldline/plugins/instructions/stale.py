@@ -3,32 +3,41 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from difflib import SequenceMatcher
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice, takewhile
 from math import inf
-from posixpath import basename, dirname, join, splitext
+from posixpath import basename, dirname, join
 from time import monotonic
 from typing import NamedTuple
 
 from foldline.backends import SmartFileAccess
-from foldline.backends.base.languages import CODE
-from foldline.backends.base.near_names import near_names
-from foldline.backends.errors import BackendError
+from foldline.backends.base.languages import CODE, is_indexed
+from foldline.backends.outlines.outline_cache import OutlineCache
 from foldline.ide.errors import RevisionError
 from foldline.ide.plugins import REPOSITORY_SECONDS
-from foldline.plugins.instructions.history import Commit, History, history_of
+from foldline.plugins.instructions.history import Commit, History, Verdict, history_of
 from foldline.plugins.instructions.mentions import Kind, Mention
-from foldline.plugins.instructions.targets import Targets, defined_in, defines, is_of_tests
+from foldline.plugins.instructions.targets import (
+    Targets,
+    Tree,
+    defines,
+    is_of_tests,
+    names_in,
+    seems_to_define,
+)
 
 log = logging.getLogger(__name__)
 _MORE_SECONDS = 5.0
 """How long after that what was found is looked for in the files."""
-_MOST_MERGES = 8
-_LIKE = 0.85
+_MOST_FILES = 200
+_MOST_LIKELY = 50
+_MOST_PARSED = 16
 _MOST_LINES = 20
+_MOST_NEAR = 10
+_OF_A_MERGE = 2
 
 
 class StaleMention(NamedTuple):
@@ -75,12 +84,13 @@ def stale_mentions(
         index.wait(seconds / 2, CODE)
     targets = Targets(access, path, since)
     in_time = takewhile(lambda _: monotonic() < end, mentions)
-    waiting = [one for one in in_time if not targets.of(one)]
+    waiting = [one for one in in_time if not targets.has(one)]
     if not waiting:
         return ()
     try:
         history = history_of(access.file_backend.root, end - monotonic())
-        return tuple(Search(history, access, path, text, since).stale(waiting))
+        search = Search(history, access, path, text, since, known=targets.defined)
+        return tuple(search.stale(waiting))
     except (RevisionError, ValueError) as error:
         log.info("no history of %s: %s", path, error)
         return ()
@@ -93,18 +103,28 @@ def line_of(text: str, mention: Mention) -> str:
 
 
 class Search:
-    """The search for what ended the mentions of one file."""
+    """The search for what ended the mentions of one file; words that are `known` mean something."""
 
     def __init__(
-        self, history: History, access: SmartFileAccess, path: str, text: str, since: float = inf
+        self,
+        history: History,
+        access: SmartFileAccess,
+        path: str,
+        text: str,
+        since: float = inf,
+        *,
+        known: Container[str] = (),
     ) -> None:
         self.history = history
         self._access = access
         self._file, self._since = path, since
-        root = access.file_backend.root.resolve()
-        self._path = (root / path).relative_to(history.top.resolve()).as_posix()
+        self._root = access.file_backend.root.resolve().relative_to(history.top.resolve())
+        self._path = (self._root / path).as_posix()
+        self._folder = dirname(self._path)
         self._text = text
+        self._known = known
         self._of_tests = is_of_tests(path)
+        self._outlines = OutlineCache(access.index)
 
     @cached_property
     def targets(self) -> Targets:
@@ -119,160 +139,205 @@ class Search:
         except RevisionError as error:
             log.info("not all of the history of %s: %s", self._path, error)
         for mention in waiting:
-            verdict = self.history.verdicts.get(self._key(mention), False)
-            ended = None if isinstance(verdict, bool) else verdict
-            if not verdict or (ended is None and sparse):
+            verdict = self.history.verdicts.get(self._key(mention))
+            if verdict is None or (verdict.ended is None and sparse):
                 continue
             if monotonic() > self.history.end + _MORE_SECONDS:
                 break
-            if not self.targets.exists(mention):
-                yield StaleMention(mention, ended, self._near(mention, ended))
+            if not self.targets.exists(mention, self._here(verdict.homes)):
+                yield StaleMention(mention, verdict.ended, self._near(mention, verdict))
 
-    def _judge(self, new: Iterable[Mention]) -> None:
+    def _judge(self, new: Sequence[Mention]) -> None:
         """Find the verdicts on some mentions; those before a RevisionError stay known."""
-        by_line = self._committed(new)
-        written = self.history.writers(self._path, by_line) if by_line else {}
-        groups: dict[str, list[Mention]] = {}
-        for line, group in by_line.items():
-            groups.setdefault(written[line], []).extend(group)
-        for commit, group in groups.items():
-            self.history.defining(commit, {one.word for one in group if one.kind == Kind.SYMBOL})
+        by_line: dict[str, list[Mention]] = {}
+        for mention in new:
+            by_line.setdefault(line_of(self._text, mention), []).append(mention)
+        written = self.history.writers(self._path, by_line)
+        groups: dict[int, list[Mention]] = {}
+        for line in (line for line in by_line if line in written):
+            groups.setdefault(written[line], []).extend(by_line[line])
+        for at, group in groups.items():
+            self._read_ahead(at, group)
             for mention in group:
-                self.history.verdicts[self._key(mention)] = self._verdict(commit, mention)
+                self.history.verdicts[self._key(mention)] = self._verdict(at, mention)
+
+    def _read_ahead(self, at: int, group: Iterable[Mention]) -> None:
+        """Read at once what the verdicts on some mentions of a commit need."""
+        history, files = self.history, self.history.files(self.history.commits[at][0])
+        words = dict.fromkeys(one.word for one in group if one.kind == Kind.SYMBOL)
+        holding = history.holding(at, words, self._known)
+        paths = {path for word in words for path in holding[word][:_MOST_FILES]}
+        history.texts(files[path].hash for path in paths)
+        homes = {home for one in group if one.kind == Kind.SYMBOL for home in self.homes(at, one)}
+        changes = (one for home in homes for one in history.changes(home) if one.at > at)
+        history.texts(blob for one in changes for blob in one[2:])
 
     def _key(self, mention: Mention) -> tuple[str, str, str]:
         return self._path, line_of(self._text, mention), mention.name
 
-    def _verdict(self, commit: str, mention: Mention) -> Commit | bool:
-        if not self.resolves(commit, mention):
-            return False
-        if self.resolves(self.history.head, mention, commit):
-            return True
-        return self._end(mention, commit, self.history.head)
+    def _here(self, paths: Iterable[str]) -> list[str]:
+        """Return those of the repository's paths that are in the folder, as it has them."""
+        above = f"{self._root.as_posix()}/".removeprefix("./")
+        return [path.removeprefix(above) for path in paths if path.startswith(above)]
 
-    def _committed(self, waiting: Iterable[Mention]) -> dict[int, list[Mention]]:
-        """Return mentions by their line at `HEAD`, without those of lines that it hasn't."""
-        numbers: dict[str, int] = {}
-        text = self.history.tree(self.history.head).read(self._path)
-        for number, line in enumerate(text.split("\n"), 1):
-            numbers.setdefault(line.strip(), number)
-        by_line: dict[int, list[Mention]] = {}
-        for mention in waiting:
-            at = numbers.get(line_of(self._text, mention))
-            if at is not None:
-                by_line.setdefault(at, []).append(mention)
-        return by_line
+    def _verdict(self, at: int, mention: Mention) -> Verdict | None:
+        """Return what a mention meant in a commit, and how long; None if it meant nothing."""
+        homes = self.homes(at, mention)
+        while homes:
+            ends = [self._lost(mention, home, at) for home in homes]
+            if None in ends:
+                return Verdict(homes, None)
+            at = max(end or 0 for end in ends)
+            if not (moved := self._moved(at, mention)):
+                return Verdict(homes, self.history.commit(at)) if at else None
+            homes = moved
+        return None
 
-    def resolves(self, commit: str, mention: Mention, good: str = "") -> bool:
-        """Return whether a mention meant something in a commit; it did in the commit `good`."""
-        folder = dirname(self._path)
-        target = self.history.tree(commit).find(mention, folder)
+    def homes(self, at: int, mention: Mention) -> tuple[str, ...]:
+        """Return the files and folders that a mention meant in a commit."""
+        commit = self.history.commits[at][0]
+        if found := self._found(self.history.tree(commit), mention):
+            return found
+        if mention.kind != Kind.SYMBOL:
+            return ()
+        files, word = self.history.files(commit), mention.word
+        holding = self.history.holding(at, [word], self._known)[word]
+        return self._defining(mention, {path: files[path].hash for path in holding})
+
+    def _moved(self, at: int, mention: Mention) -> tuple[str, ...]:
+        """Return the files in which a commit put what a mention means."""
+        blobs = {one.path: one.new for one in self.history.changed(at) if one.new}
+        texts = self.history.texts(blobs.values()) if mention.kind == Kind.COMMAND else {}
+        found = self._found(Tree((*blobs,), lambda path: texts.get(blobs[path], "")), mention)
+        if found or mention.kind != Kind.SYMBOL:
+            return found
+        return self._defining(mention, {path: blobs[path] for path in blobs if is_indexed(path)})
+
+    def _found(self, tree: Tree, mention: Mention) -> tuple[str, ...]:
+        """Return the paths of a tree that a mention means; of symbols, the modules alone."""
+        found = tree.find(mention, self._folder)
+        paths = [one if isinstance(one, str) else one.path for one in found]
         if mention.kind == Kind.PATH and "/" not in mention.name:
             # `settings.json` alone is also a word for those of other projects.
-            return any(path in target for path in (mention.name, join(folder, mention.name)))
-        if target or mention.kind != Kind.SYMBOL:
-            return bool(target)
-        # Most names stay where they were; to search all files takes much longer.
-        homes = self.history.files(commit).keys() & (self._files(good, mention) if good else ())
-        return bool((homes and self._files(commit, mention, homes)) or self._files(commit, mention))
+            beside = (mention.name, join(self._folder, mention.name))
+            paths = [path for path in paths if path in beside]
+        return tuple(paths)
 
-    def _files(self, commit: str, mention: Mention, within: Collection[str] = ()) -> list[str]:
-        """Return the files that define a symbol in a commit; of those `within`, if any are."""
-        word = mention.word
-        return [
-            path
-            for path, names in self.history.defining(commit, [word], within).items()
-            if defines(path, names, mention)
-            and (self._of_tests or word.lower().startswith("test") or not is_of_tests(path))
+    def _defining(self, mention: Mention, blobs: Mapping[str, str]) -> tuple[str, ...]:
+        """Return those of some code files, given with their blobs, that define a symbol."""
+        word, texts = mention.word, self.history.texts([*blobs.values()][:_MOST_FILES])
+        for_tests = self._of_tests or word.lower().startswith("test")
+        every = [
+            (path, texts[blob])
+            for path, blob in blobs.items()
+            if word in texts.get(blob, "") and (for_tests or not is_of_tests(path))
         ]
+        # To parse all files that use a name takes long.
+        likely = [one for one in every if seems_to_define(*one, word)][:_MOST_LIKELY]
+        others = [one for one in every if one not in likely][: _MOST_PARSED - len(likely)]
+        return tuple(path for path, text in likely + others if self._has(mention, path, text))
 
-    def _end(self, mention: Mention, good: str, bad: str) -> Commit | bool:
-        """Return the commit after `good`, up to `bad`, that ended a meaning; False for too many."""
-        commit: Commit | bool = False
-        for _ in range(_MOST_MERGES):
-            commits = self.history.since(good, bad)
-            low, high = -1, len(commits) - 1
-            if high < 0:
-                break
-            while high - low > 1:
-                middle = (low + high) // 2
-                resolves = self.resolves(commits[middle], mention, good)
-                low, high = (middle, high) if resolves else (low, middle)
-            commit = self.history.commit(commits[high])
-            # A merge of what another branch ended.
-            earlier = (one for one in commit.parents if one in commits[:high])
-            before = next((one for one in earlier if not self.resolves(one, mention, good)), None)
-            if before is None:
-                break
-            bad = before
-        return commit
+    def _has(self, mention: Mention, path: str, text: str | None) -> bool:
+        """Return whether a file has what a mention means; a large one, without a text, may."""
+        if text is None or Tree((path,), lambda _: text).find(mention, self._folder):
+            return True
+        if mention.kind != Kind.SYMBOL or mention.word not in text:
+            return False
+        return defines(path, names_in(path, text, self._outlines), mention)
 
-    def _near(self, mention: Mention, ended: Commit | None) -> str:
-        """Return what may stand in place of a mention now; it means one thing."""
+    def _lost(self, mention: Mention, home: str, at: int) -> int | None:
+        """Return the place of the commit by which a file or folder lost a meaning.
+
+        None if it never did, 0 if that isn't known.
+        """
+        is_path = mention.kind in (Kind.PATH, Kind.GLOB)
+        ends = [0]
+        for path in self.history.below(home) if is_path else [home]:
+            changes = [one for one in reversed(self.history.changes(path)) if one.at > at]
+            if not changes and path in self.history.files(self.history.head):
+                return None
+            blobs = () if is_path else (blob for one in changes for blob in one[2:])
+            has = partial(self._blob_has, mention, path, self.history.texts(blobs))
+            kept = next((at for at, one in enumerate(changes) if has(one.new)), len(changes))
+            gone = changes[:kept]
+            if changes and not gone:
+                return None
+            if gone and len(self.history.commits[gone[-1].at]) > _OF_A_MERGE:
+                # What another branch ended.
+                gone += [one for one in changes[kept:] if has(one.old) and not has(one.new)][:1]
+            ends += [one.at for one in gone[-1:]]
+        return max(ends)
+
+    def _blob_has(self, mention: Mention, path: str, texts: Mapping[str, str], blob: str) -> bool:
+        if not blob or mention.kind in (Kind.PATH, Kind.GLOB):
+            return bool(blob)
+        return self._has(mention, path, texts.get(blob))
+
+    def _near(self, mention: Mention, verdict: Verdict) -> str:
+        """Return what stands in place of a mention now; it means one thing."""
+        every = {Kind.PATH: self._near_paths, Kind.SYMBOL: self._near_symbols}.get(mention.kind)
         with suppress(RevisionError):
-            if monotonic() > self.history.end:
-                return ""
-            for near in islice(self._nearest(mention, ended), 10):
+            for near in islice(every(mention, verdict), _MOST_NEAR) if every else ():
                 if near != mention.name and self.targets.of(mention._replace(name=near)):
                     return near
         return ""
 
-    def _nearest(self, mention: Mention, ended: Commit | None) -> Iterable[str]:
-        if mention.kind == Kind.PATH:
-            return self._near_paths(mention.name.rstrip("/"), ended)
-        return self._near_symbols(mention, ended) if mention.kind == Kind.SYMBOL else ()
+    def _near_paths(self, mention: Mention, verdict: Verdict) -> Iterator[str]:
+        """Yield what git says that a path was renamed to, and the only path of its base name."""
+        name, ended = mention.name.rstrip("/"), verdict.ended
+        for path in verdict.homes if ended else ():
+            if ended and (new := self.history.renamed(ended.hash, path)):
+                yield new.removeprefix(path.removesuffix(name))
+                yield new
+        same = [path for path in self.targets.tree.paths if basename(path) == basename(name)]
+        yield from same if len(same) == 1 else ()
 
-    def _near_paths(self, name: str, ended: Commit | None) -> Iterable[str]:
-        if ended is not None and ended.parents:
-            for path in self.history.tree(ended.parents[0]).named(name, dirname(self._path)):
-                if new := self.history.renamed(ended.hash, path):
-                    yield new.removeprefix(path.removesuffix(name))
-                    yield new
-        paths = self.targets.tree.paths
-        same = [path for path in paths if basename(path) == basename(name)]
-        yield from same if len(same) == 1 else near_names(name, same)
-        if ending := splitext(name)[1]:
-            yield from near_names(name, (path for path in paths if path.endswith(ending)))
+    def _near_symbols(self, mention: Mention, verdict: Verdict) -> Iterator[str]:
+        """Yield a symbol's name with the part that was renamed, in lines with no other change."""
+        for path in verdict.homes:
+            before, after = self._around(path, verdict.ended)
+            old, new = (
+                {part for name in names_in(path, text, self._outlines) for part in name.split(".")}
+                for text in (before, after)
+            )
+            for part in reversed(mention.dotted.split(".")):
+                for one in _renamed(part, before, after):
+                    if one in new - old:
+                        yield re.sub(rf"\b{part}\b", one, mention.name)
 
-    def _near_symbols(self, mention: Mention, ended: Commit | None) -> Iterable[str]:
-        word = mention.word
-        above = mention.name.removesuffix(word)
-        old = self.history.head if ended is None else next(iter(ended.parents), None)
-        if old is not None:
-            before = {path: self.history.tree(old).read(path) for path in self._files(old, mention)}
-            after = {path: self._text_after(ended, path) for path in before}
-            now = (defined_in(path, text) for path, text in after.items())
-            new = set().union(*now) - self.history.defined(old, before)
-            renamed = [one for path in before for one in _renamed(word, before[path], after[path])]
-            for one in (*(one for one in renamed if one in new), *near_names(word, new)):
-                yield above + one
-        index = self._access.index
-        for one in near_names(word, index.last_defined() if index else (), _LIKE):
-            # What is merely like it is something else, as is a variable beside a type.
-            if SequenceMatcher(None, word, one).ratio() >= _LIKE:
-                yield above + one
-
-    def _text_after(self, ended: Commit | None, path: str) -> str:
-        """Return a file's text in the commit that ended something, or as it is now."""
-        if ended is not None:
-            return self.history.tree(ended.hash).read(path)
-        files = self._access.file_backend
-        try:
-            return files.load((self.history.top / path).relative_to(files.root).as_posix()).text
-        except (BackendError, ValueError):
-            return ""
+    def _around(self, path: str, ended: Commit | None) -> tuple[str, str]:
+        """Return a file's text before and after a commit; without one, at `HEAD` and now."""
+        if ended is None:
+            after = "".join(map(self.targets.read, self._here([path])))
+            return self.history.tree(self.history.head).read(path), after
+        change = next((one for one in self.history.changed(ended.at) if one.path == path), None)
+        if change is None:
+            return "", ""
+        new = change.new
+        if not new and (to := self.history.renamed(ended.hash, path)):
+            new = next(one.new for one in self.history.changed(ended.at) if one.path == to)
+        texts = self.history.texts((change.old, new))
+        return texts.get(change.old, ""), texts.get(new, "")
 
 
-def _renamed(word: str, before: str, after: str) -> Iterable[str]:
-    """Yield what stands for a word now in lines that differ in nothing else."""
+def _renamed(word: str, before: str, after: str) -> Iterator[str]:
+    """Yield what stands for a word now in lines that differ in nothing else.
+
+    As many such lines are taken in their order.
+    """
     old, new = before.splitlines(), after.splitlines()
-    kept = set(new)
-    gone = [line for line in old if line not in kept and line.count(word) == 1]
-    kept = set(old)
-    added = [line for line in new if line not in kept]
-    for line in gone[:_MOST_LINES]:
+    kept = {*old} & {*new}
+    gone, added = ([line for line in lines if line not in kept] for lines in (old, new))
+    for line in islice((line for line in gone if line.count(word) == 1), _MOST_LINES):
         head, _, tail = line.partition(word)
-        for one in added:
-            name = one.removeprefix(head).removesuffix(tail)
-            if name.isidentifier() and one == head + name + tail:
-                yield name
+        was, now = (
+            [
+                name
+                for one in lines
+                if (name := one.removeprefix(head).removesuffix(tail)).isidentifier()
+                and one == head + name + tail
+            ]
+            for lines in (gone, added)
+        )
+        if len(was) == len(now):
+            yield now[was.index(word)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property, lru_cache, partial
 from itertools import islice
 from math import inf
 from pathlib import Path
-from posixpath import basename, dirname, join, normpath, splitext
+from posixpath import basename, dirname, join, normpath
 from textwrap import dedent
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,11 +25,13 @@ from foldline.backends.files.listing import FileStamp
 from foldline.backends.formatting.parts import text_of
 from foldline.backends.formatting.text import symbol_line
 from foldline.backends.index.words import definitions
-from foldline.backends.models import COMPLETE
+from foldline.backends.models import COMPLETE, SymbolKind
+from foldline.backends.outlines.outline_cache import OutlineCache
 from foldline.backends.outlines.outlines import outline_source
+from foldline.backends.outlines.symbols import flatten, is_local
 from foldline.backends.outlines.syntax import ParseRefusedError
-from foldline.backends.references.hierarchy import Found
-from foldline.backends.references.meaning import Meaning, Names
+from foldline.backends.references.hierarchy import Found, fit, imports_of
+from foldline.backends.references.meaning import Names
 from foldline.ide.analysis.model import Span
 from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.plugins import Link, Target
@@ -45,6 +47,8 @@ _MOST_PROPOSED = 100
 _UNFINISHED = re.compile(r"(`|(?<!\S)@)([\w./@-]*)\Z")
 _MOST_LISTED = 5
 _LARGEST = 1_000_000
+_MOST_USING = 16
+_NO_NAMES = frozenset({SymbolKind.TEST, SymbolKind.EXPORT})
 _TESTS = re.compile(
     r"(?:^|/)(?:[\w-]*(?:test|spec|example)[\w-]*|docs|samples)/|(?:^|/)test_|[_.](?:test|spec)\.",
     re.I,
@@ -59,17 +63,21 @@ class Tree:
     read: Callable[[str], str]
 
     @cached_property
-    def _lines(self) -> str:
-        return "\n".join(("", *self.paths, ""))
+    def _by_name(self) -> Mapping[str, Sequence[str]]:
+        """The files and folders by the last part of their paths."""
+        every = dict.fromkeys(self.paths)
+        for path in self.paths:
+            while (path := dirname(path)) and path not in every:
+                every[path] = None
+        by_name: dict[str, list[str]] = {}
+        for path in every:
+            by_name.setdefault(basename(path), []).append(path)
+        return by_name
 
     def ending(self, name: str) -> list[str]:
         """Return the files and folders whose path is `name`, or ends with it behind a `/`."""
-        lines, paths, at = self._lines, dict[str, None](), -1
-        while name and (at := lines.find(name, at + 1)) >= 0:
-            end = at + len(name)
-            if lines[at - 1] in "/\n" and lines[end] in "/\n":
-                paths[lines[lines.rindex("\n", 0, at) + 1 : end]] = None
-        return list(paths)
+        every = self._by_name.get(basename(name), ()) if name else ()
+        return [path for path in every if path == name or path.endswith(f"/{name}")]
 
     def find(self, mention: Mention, folder: str) -> Sequence[str | Target]:
         """Return what a mention in a file of `folder` may mean; of symbols, the modules alone."""
@@ -199,7 +207,9 @@ class _Symbols(NamedTuple):
     paths: tuple[str, ...]
     code: tuple[FileStamp, ...]
     names: Names
+    thorough: Names
     found: dict[str, Sequence[Found]]
+    defined: list[frozenset[str]]
 
 
 _symbols: WeakKeyDictionary[SmartFileAccess, _Symbols] = WeakKeyDictionary()
@@ -219,12 +229,16 @@ class Targets:
             paths = tuple(stamp.path for stamp in stamps)
             code = tuple(stamp for stamp in stamps if is_indexed(stamp.path))
             if kept is None or kept.code != code or not is_complete:
-                kept = _Symbols(now, paths, code, access.names(thorough=False), {})
+                both = access.names(thorough=False), access.names()
+                for names in both:
+                    names.types.began = min(since, names.types.began)
+                kept = _Symbols(now, paths, code, *both, {}, [])
             kept = _symbols[access] = kept._replace(as_of=now, paths=paths)
-        self.tree = Tree(kept.paths, self._read)
+        self.tree = Tree(kept.paths, self.read)
         self._symbols = kept
 
-    def _read(self, path: str) -> str:
+    def read(self, path: str) -> str:
+        """Return the text of a file; of what can't be read, and what is large, nothing."""
         try:
             text = self._access.file_backend.load(path).text
         except PathError:
@@ -232,14 +246,43 @@ class Targets:
         return text if len(text) <= _LARGEST else ""
 
     @cached_property
-    def _thorough(self) -> Names:
-        """Names resolved with all files parsed that may tell: for the few that seem stale."""
-        return self._access.names()
+    def defined(self) -> frozenset[str]:
+        """The names that the index knows as defined."""
+        kept, index = self._symbols, self._access.index
+        if kept.defined or index is None:
+            return kept.defined[0] if kept.defined else frozenset()
+        # This brings the index up to date.
+        coverage = index.files_with("_", since=kept.names.types.began, defined=True).coverage
+        defined = frozenset(index.last_defined())
+        kept.defined.extend([defined] if coverage == COMPLETE else [])
+        return defined
+
+    def has(self, mention: Mention) -> bool:
+        """Return whether a mention certainly means something, as far as that's fast to tell."""
+        *owner, word = mention.dotted.split(".")
+        if self.tree.find(mention, self._folder):
+            return True
+        index = self._access.index
+        if mention.kind != Kind.SYMBOL or index is None:
+            return False
+        if word in self.defined and not owner:
+            return True
+        every = index.last_defining(word) if word in self.defined else []
+        paths = dict.fromkeys((*every[:_MOST_USING], *self._using(word)))
+        return any(self._defines(path, mention) for path in paths)
+
+    def _using(self, word: str) -> list[str]:
+        """Return the code files that hold a word: some define it in ways that the index misses."""
+        index = self._access.index
+        paths = () if index is None else sorted(filter(is_indexed, index.last_holding(word)))
+        return [*paths] if len(paths) <= _MOST_USING else []
+
+    def _defines(self, path: str, mention: Mention) -> bool:
+        return defines(path, names_in(path, self.read(path), self._outlines), mention)
 
     @cached_property
-    def _defined(self) -> frozenset[str]:
-        index = self._access.index
-        return frozenset(() if index is None else index.last_defined())
+    def _outlines(self) -> OutlineCache:
+        return OutlineCache(self._access.index)
 
     def of(self, mention: Mention) -> Target | None:
         """Return the one thing that a mention means; None for nothing, or for several."""
@@ -252,27 +295,41 @@ class Targets:
             return None
         return one if isinstance(one := target[0], Target) else self._path(one, mention.line)
 
-    def exists(self, mention: Mention) -> bool:
-        """Return whether anything has the name, one or several, ignored by git or not."""
-        name, index = mention.name, self._access.index
+    def exists(self, mention: Mention, homes: Iterable[str] = ()) -> bool:
+        """Return whether anything has the name, one or several, ignored by git or not.
+
+        What git ignores is made by a program, and names that code imports are a library's. Of the
+        files that had it, `homes`, the name is looked for first.
+        """
+        name, index, word = mention.name, self._access.index, mention.word
+        since, types = self._symbols.thorough.types.began, self._symbols.names.types
         if self.tree.find(mention, self._folder):
             return True
         if mention.kind == Kind.PATH:
-            return any(map(self._is_there, (join(self._folder, name), name)))
+            rules = self._access.file_backend.rules()
+            is_there = any(map(self._is_there, (join(self._folder, name), name)))
+            return is_there or any(rules.for_path(path, is_folder=False) for path in homes)
         if mention.kind != Kind.SYMBOL:
             return False
-        seeming = () if index is None else index.files_with(mention.word, defined=True).paths
-        if any(defines(path, defined_in(path, self._read(path)), mention) for path in seeming):
+        if any(self._defines(path, mention) for path in homes):
+            return True
+        seeming = () if index is None else index.files_with(word, since=since, defined=True).paths
+        if any(self._defines(path, mention) for path in seeming):
+            return True
+        first = mention.dotted.partition(".")[0]
+        using = (
+            ()
+            if index is None or first in self.defined
+            else index.files_with(first, since=since).paths
+        )
+        if any(any(imports_of(types.read(one)[0], first)) for one in using[:_MOST_USING]):
             return True
         # This parses files that may tell.
-        return self._meaning(mention.dotted) is not None
+        return self._meaning(mention.dotted, word)
 
     def symbols(self, mention: Mention) -> tuple[Found, ...]:
         """Return the parts of the one definition that a symbol's name means; else nothing."""
         *owner, word = mention.dotted.split(".")
-        defined = self._defined
-        if defined and defined.isdisjoint((word, *owner[-1:])):
-            return ()
         every = [
             one for one in self._defining(mention.dotted) if one.name.rpartition(".")[2] == word
         ]
@@ -287,25 +344,29 @@ class Targets:
     @waits
     async def _defining(self, name: str) -> Sequence[Found]:
         """Return the definitions that a name means, of members only with their owner."""
-        *_, owner, _ = ["", *name.split(".")]
-        defined = self._defined
+        *_, owner, word = ["", *name.split(".")]
+        defined = self.defined
         if name not in self._symbols.found:
             defining: Sequence[Found] = ()
+            types = self._symbols.names.types
             with suppress(BackendError):
-                defining = await self._symbols.names.types.defining(name, thorough=False)
+                if not defined or not defined.isdisjoint((word, owner)):
+                    defining = await types.defining(name, thorough=False)
+                defining = defining or types.fitting(self._using(word), name)
                 if not defining and owner and (not defined or owner in defined):
                     defining = (await self._symbols.names.meaning(name)).found
             self._symbols.found[name] = defining
         return self._symbols.found[name]
 
     @waits
-    async def _meaning(self, name: str) -> Meaning | None:
-        """Return what a name means; None for nothing, as far as that's known."""
+    async def _meaning(self, name: str, word: str) -> bool:
+        """Return whether a name means something; in another case it's another name."""
         try:
-            meant = await self._thorough.meaning(name)
+            meant = await self._symbols.thorough.meaning(name)
         except BackendError:
-            return None
-        return meant if meant.found or meant.gap else None
+            return False
+        lasts = [one.last for one in meant.found]
+        return bool(meant.gap) or any(one == word or one.lower() != word.lower() for one in lasts)
 
     def _is_there(self, path: str) -> bool:
         try:
@@ -321,17 +382,30 @@ class Targets:
         return Target(path, 0, f"`{path}/`, {below:,} file{'s' * (below != 1)}")
 
 
-def defined_in(path: str, text: str) -> frozenset[str]:
-    """Return the names that a code file defines."""
-    names = definitions(path, text.encode("utf-8", "replace"))
-    return frozenset(name.decode("utf-8", "replace") for name in names)
+def names_in(path: str, text: str, outlines: OutlineCache) -> frozenset[str]:
+    """Return the dotted names that a code file defines, without those inside of functions."""
+    data = text.replace("\r\n", "\n").encode("utf-8", "replace")
+    language = language_of(path, data[:128])
+    key, outline = outlines.get(language, data)
+    if outline is None:
+        try:
+            outline = outline_source(language, data, guarded=True)
+        except ParseRefusedError:
+            return frozenset(name.decode("utf-8", "replace") for name in definitions(path, data))
+        outlines.keep(key, data, outline)
+    every = (one for one in flatten(outline.symbols) if not is_local(one))
+    return frozenset(one.qualified_name for one in every if one.symbol.kind not in _NO_NAMES)
 
 
-def defines(path: str, names: Collection[str], mention: Mention) -> bool:
-    """Return whether a code file that defines `names` may define what a symbol's name means."""
-    *owner, word = mention.dotted.split(".")
-    modules = (splitext(basename(path))[0], basename(dirname(path)))
-    return word in names and (not owner or owner[-1] in names or owner[-1] in modules)
+def seems_to_define(path: str, text: str, word: str) -> bool:
+    """Return whether a code file may define a word, as fast as that can be told."""
+    return word.encode() in definitions(path, text.encode("utf-8", "replace"))
+
+
+def defines(path: str, names: Iterable[str], mention: Mention) -> bool:
+    """Return whether a code file that defines `names` defines what a symbol's name means."""
+    every = (name for name in names if name.endswith(mention.word))
+    return any(fit(path, name, mention.dotted) is not None for name in every)
 
 
 def is_of_tests(path: str) -> bool:
