@@ -321,7 +321,7 @@ def test_chapters_are_open_as_an_evaluation_sends_them(example: ModuleType) -> N
     assert (shown.stdout, shown.stderr) == (f"{sent}\n", CHAPTERS)
     tree = preview(f"{EXAMPLE}:reviewer", "--tree").stdout
     assert "\nChapters: planning, performance open, as `evaluate` sends them; closed: inc" in tree
-    assert "\nWith Fit · 8k, 32k, 200k: everything fits (~" in tree
+    assert "\nWith Fit · 8k, 32k, 200k: everything fits\n" in tree
     closed = preview(f"{EXAMPLE}:reviewer", "--chapter", "none")
     assert closed.stdout == f"{example.reviewer.render().text}\n"
     assert "chapters: none open; closed: planning, performance, incidents (" in closed.stderr

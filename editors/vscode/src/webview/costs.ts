@@ -150,6 +150,7 @@ const LEGEND: Record<string, string> = {
 };
 
 const ESTIMATED = 'Estimated: install foldline[tokens] for exact counts.';
-const FIT = 'What render(fit=Fit(tokens=…)) makes of the text; tools and schema come on top.';
+const FIT =
+  'What render(fit=Fit(tokens=…)) makes of the text, by its estimate; tools and schema come on top.';
 const FROM_SOURCE = 'Only running the prompt decides all of its text.';
 const EFFECTS = 'Side effects of importing the module.';

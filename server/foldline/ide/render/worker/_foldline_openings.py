@@ -69,9 +69,9 @@ class Openings:
             for (budget, label), form in zip(BUDGETS.items(), fitted, strict=True):
                 parts = {"leaves out": form.left_out, "folds": form.folded}
                 done = [f"{verb} {', '.join(map('.'.join, p))}" for verb, p in parts.items() if p]
-                text = shorten("; ".join(done) or "everything fits", 120, placeholder=" …")
+                text = shorten("; ".join(done), 120, placeholder=" …")
                 text = text if form.tokens <= budget else "even the smallest allowed form is larger"
-                words = f"{text} (~{form.tokens:,} tokens)"
+                words = f"{text} (~{form.tokens:,} tokens)" if text else "everything fits"
                 labels[words] = f"{label}, {labels[words]}" if words in labels else label
         return [f"{those}: {words}" for words, those in reversed(labels.items())]
 

@@ -1608,7 +1608,7 @@ var LEGEND = {
   limit: "end of the budget"
 };
 var ESTIMATED = "Estimated: install foldline[tokens] for exact counts.";
-var FIT = "What render(fit=Fit(tokens=…)) makes of the text; tools and schema come on top.";
+var FIT = "What render(fit=Fit(tokens=…)) makes of the text, by its estimate; tools and schema come on top.";
 var FROM_SOURCE = "Only running the prompt decides all of its text.";
 var EFFECTS = "Side effects of importing the module.";
 
