@@ -82,9 +82,8 @@ def evaluate_with_disclosure(
         rollback=rollback_session,
         on_expansion=on_expansion,
         append=opening == "append",
+        growth=expansion_budget,
     )
-    if expansion_budget is not None:
-        loop.limit_growth(expansion_budget)
     return loop.run(adapter)
 
 
@@ -114,6 +113,7 @@ class ExpansionLoop(Generic[OutputT]):
         rollback: bool = False,
         on_expansion: Callable[[errors.VisibilityExpansionRequired], object] | None = None,
         append: bool = True,
+        growth: int | None = None,
     ) -> None:
         if isinstance(prompt, PromptTemplate):
             prompt = prompt.bind()
@@ -140,18 +140,13 @@ class ExpansionLoop(Generic[OutputT]):
         self.publish: Callable[..., object] | None = None
         """Publishes an event of the evaluation that runs."""
         self._granted: list[Expansion] = []
-        self._size: int | None = None
-        self._allowed: int | None = None
+        self._size = None if growth is None else self._tokens()
+        self._allowed = None if self._size is None or growth is None else self._size + growth
         self._snapshot: SessionSnapshot | None = None
 
     def begin(self, adapter: BaseAdapter) -> Run[OutputT]:
         """Return the next evaluation before its first request."""
         return adapter.begin(self._prompt, options=self._visible(), opener=self)
-
-    def limit_growth(self, tokens: int) -> None:
-        """Let the prompt grow by at most so many tokens."""
-        self._size = self._tokens()
-        self._allowed = self._size + tokens
 
     def run(self, adapter: ProviderAdapter) -> PromptResponse[OutputT]:
         """Evaluate until there is an answer."""

@@ -356,7 +356,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
     def _connect(self) -> ClientT:
         sdk: Any = import_module(self.sdk)
         http_client = sdk.DefaultHttpxClient(
-            event_hooks={"request": [_still_wanted]},
+            event_hooks={"request": [lambda _: (_SCOPE.get() or CancelScope()).check()]},
             # As many connections at once as there are evaluations; by default, the others wait.
             limits=import_module("httpx2").Limits(max_keepalive_connections=100),
         )
@@ -435,13 +435,6 @@ def plain_message(
         case (str() as text,):
             return {"role": turn.role, "content": text}
     return {"role": turn.role, "content": [part_of(part) for part in parts]}
-
-
-def _still_wanted(_: object) -> None:
-    """Keep the SDK from repeating a cancelled request."""
-    scope = _SCOPE.get()
-    if scope is not None:
-        scope.check()
 
 
 class _Connection:

@@ -157,8 +157,11 @@ def bounded(
     kind = "started"
     try:
         while True:
+            patience = threading.TIMEOUT_MAX if polled is None else POLL
+            if deadline is not None:
+                patience = min(patience, deadline.remaining)
             try:
-                kind, item = scope.messages.get(timeout=_patience(deadline, polled))
+                kind, item = scope.messages.get(timeout=patience)
             except queue.Empty:
                 kind, item = "woken", None
             if kind == "raised":
@@ -171,13 +174,6 @@ def bounded(
     finally:
         if kind not in ("raised", "returned"):
             scope.cancel()
-
-
-def _patience(deadline: Deadline | None, cancellation: Cancellation | None) -> float | None:
-    remaining = None if deadline is None else min(deadline.remaining, threading.TIMEOUT_MAX)
-    if cancellation is None:
-        return remaining
-    return POLL if remaining is None else min(POLL, remaining)
 
 
 def start(name: str, call: Callable[[], T], done: Callable[[str, Any], object]) -> None:
