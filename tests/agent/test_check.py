@@ -711,7 +711,7 @@ def test_what_cannot_be_counted_now_fails_by_name_and_the_same_as_before_is_told
 @pytest.mark.parametrize(
     ("baseline", "growth", "complaint"),
     [
-        ("{}", "5%", "is not a baseline"),
+        ("{}", "5%", "is not a baseline: write one with `foldline tokens --json > tokens.json`"),
         ('{"encoding": "cl100k", "exact": false, "prompts": {}}', "5%", "write it again"),
         ("{}", "much", "takes a percentage"),
         ("{}", "-3%", "0% or more"),
@@ -720,7 +720,8 @@ def test_what_cannot_be_counted_now_fails_by_name_and_the_same_as_before_is_told
 def test_a_comparison_that_cannot_be_made_is_told(
     project: Path, baseline: str, growth: str, complaint: str
 ) -> None:
-    file = project / "tokens.json"
+    # Nothing that is there is named as the file to write.
+    file = project / "other.json"
     file.write_text(baseline)
     status, _, err = run("tokens", project, "--baseline", file, f"--max-growth={growth}")
     assert status == 2

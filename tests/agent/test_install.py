@@ -131,6 +131,7 @@ def test_a_projects_file_names_the_program_and_comes_and_goes(
     assert "already" in capsys.readouterr().out
     assert file.read_bytes() == before
     assert install(client, "--project", project, "--remove") == 0
+    assert CLIENTS[client].note not in capsys.readouterr().out
     assert not file.exists()
     assert install(client, "--project", project, "--remove") == 0
     assert "foldline is not in" in capsys.readouterr().out

@@ -315,6 +315,11 @@ UNUSUAL: dict[str, tuple[bytes, object, int | None]] = {
         7,
         types.INVALID_REQUEST,
     ),
+    "a cursor of another list": (
+        b'{"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {"cursor": "x"}}',
+        7,
+        types.INVALID_PARAMS,
+    ),
     "a cursor of 5,000 digits": (
         b'{"jsonrpc": "2.0", "id": 7, "method": "prompts/list", "params": {"cursor": "%b"}}'
         % (b"1" * 5_000),
@@ -322,6 +327,15 @@ UNUSUAL: dict[str, tuple[bytes, object, int | None]] = {
         types.INVALID_PARAMS,
     ),
 }
+
+
+@pytest.mark.parametrize("params", ["{}", '{"name": 5}', '{"arguments": {}}'])
+@pytest.mark.parametrize("method", ["tools/call", "prompts/get"])
+def test_a_call_without_a_name_is_told_what_it_lacks(method: str, params: str) -> None:
+    text = f'{{"jsonrpc": "2.0", "id": 7, "method": "{method}", "params": {params}}}'
+    message = f'{method} needs the "name" of one, a string'
+    refusal = lines.parse(lines.Line(text.encode()))
+    assert refusal == lines.Refusal(types.INVALID_PARAMS, message, (7,))
 
 
 @pytest.mark.parametrize("case", UNUSUAL)

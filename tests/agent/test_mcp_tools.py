@@ -613,6 +613,7 @@ def test_a_question_is_answered_by_symbols_and_outlines(
     assert len(text.encode()) <= 1000
     nothing = ask(folders, "generate_scoped_context", {"query": "zebra"})
     assert nothing == "(no path and no symbol has any of: zebra)"
+    assert len(ask(folders, "generate_scoped_context", {"query": "zebra" * 10_000})) < 500
     with pytest.raises(ArgumentsError, match="query: give a question, or `paths` of files"):
         ask(folders, "generate_scoped_context", {})
     with pytest.raises(InvalidArgumentError, match="holds no word"):

@@ -43,6 +43,14 @@ async def test_every_method_answers_as_the_synchronous_one(tmp_path: Path) -> No
     sync.close()
 
 
+def test_a_block_closes_its_access(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[SmartFileAccess] = []
+    monkeypatch.setattr(SmartFileAccess, "close", lambda one: closed.insert(0, one))
+    with SmartFileAccess.for_workspace(tmp_path) as access:
+        assert not closed
+    assert closed == [access]
+
+
 async def test_a_large_file_is_parsed_in_another_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from foldline.backends import formatting, outlines, ranking, references, search
 from foldline.backends.base.near_names import did_you_mean
@@ -176,6 +176,12 @@ class SmartFileAccess(CodeNavigation):
         """Keep the index up to date from now on, while files change; a server does this once."""
         if self._index is not None and self._watcher is None:
             self._watcher = Watcher(self._files.root, self._index)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Stop what runs in the background, language servers too. May be called twice."""

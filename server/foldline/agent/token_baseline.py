@@ -144,8 +144,8 @@ def read_baseline(file: str) -> Baseline:
 
 
 def _no_baseline(file: str) -> Refused:
-    shown = visible(file)
-    return Refused(f"{shown} is not a baseline: write one with `foldline tokens --json > {shown}`")
+    write = "`foldline tokens --json > tokens.json`"
+    return Refused(f"{visible(file)} is not a baseline: write one with {write}")
 
 
 def check_comparable(baseline: Baseline, counter: TokenCounter) -> None:

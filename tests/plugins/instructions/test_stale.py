@@ -107,6 +107,7 @@ def test_a_symbol_is_stale_with_the_commit_that_ended_it(repository: Repository)
         "ended it: rename it; did you mean `open_carts`?"
     )
     ((change,),) = [fix.changes for fix in found.fixes]
+    assert found.fixes[0].title == "Replace open_cart by open_carts"
     assert text[change.place.start : change.place.end] == "open_cart"
     assert change.text == "open_carts"
 

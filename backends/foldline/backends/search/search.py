@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline.backends.base.languages import CODE, is_indexed
 from foldline.backends.base.near_names import near_names
 from foldline.backends.base.waiting import coroutine_of
-from foldline.backends.errors import BackendError, InvalidArgumentError, PathError
+from foldline.backends.errors import BackendError, InvalidArgumentError, PathError, cut
 from foldline.backends.formatting import budget as budgets
 from foldline.backends.formatting.text import (
     brief_search_lines,
@@ -105,7 +105,7 @@ class Ranked(NamedTuple):
         if not self.order:
             text, words = self.scores.question.text, self.scores.question.words.values()
             asked = ", ".join(dict.fromkeys(word for word in words if word in text))
-            nothing = f"no path and no symbol has any of: {asked}"
+            nothing = f"no path and no symbol has any of: {cut(asked)}"
             return sentences(nothing, *self.unread, self.left_out)
         reasons = (
             f"nothing has {name}; " + (f"near: {', '.join(near)}" if near else "by its parts")

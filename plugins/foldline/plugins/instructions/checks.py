@@ -54,7 +54,8 @@ def check_repository(
         )
     for one in stale:
         place = SourceSpan(str(path), one.mention.start, one.mention.end)
-        fixes = (Fix(f"Write {one.near}", (Change(place, one.near),)),) if one.near else ()
+        title = f"Replace {one.mention.name} by {one.near}"
+        fixes = (Fix(title, (Change(place, one.near),)),) if one.near else ()
         code = Code.STALE_REFERENCE
         yield Diagnostic(code, default_severity(code), one.message, place, fixes)
     starts = {one.mention.start for one in stale}

@@ -83,7 +83,8 @@ class Gate:
         headers, held = Headers(scope=scope), 0
         host = HOST.fullmatch(headers.get("host", "").lower())
         if host is None or self._hosts.isdisjoint(host.group(0, 1)):
-            return PlainTextResponse("Not a host of this server.\n", 421)
+            message = "Not a host of this server: `--allowed-host` names them.\n"
+            return PlainTextResponse(message, 421)
         if not self._origins.issuperset(headers.getlist("origin")):
             return PlainTextResponse("Not a page that may ask.\n", 403)
         if self._options.identity_header is not None:

@@ -101,7 +101,8 @@ def _install(client: Client, root: Path | None, options: Namespace) -> None:
         show(diff(shown, before, after), end="")
         if not options.dry_run:
             replace(file, before, after, root)
-            show(f"{'Removed from' if options.remove else 'Written to'} {shown}. {client.note}")
+            note = "" if options.remove else f" {client.note}"
+            show(f"{'Removed from' if options.remove else 'Written to'} {shown}.{note}")
     if options.dry_run and any(before != after for _, before, after in changes):
         show("Nothing is written: --dry-run.")
 

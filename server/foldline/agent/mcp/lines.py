@@ -111,6 +111,10 @@ def parse(line: Line) -> types.JSONRPCMessage | Refusal | None:
     if not text:
         return None
     if (request := _validate(text)) and isinstance(request, types.JSONRPCRequest):
+        named = (request.params or {}).get("name")
+        if request.method in ("tools/call", "prompts/get") and not isinstance(named, str):
+            message = f'{request.method} needs the "name" of one, a string'
+            return Refusal(types.INVALID_PARAMS, message, (request.id,))
         return request
     try:
         return _read(json.loads(text, parse_constant=_refuse_constant))

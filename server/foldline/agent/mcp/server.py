@@ -99,6 +99,8 @@ class AgentServer:
     async def _list_tools(
         self, context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
+        if params is not None and params.cursor is not None:
+            raise calls.refusal("cursor: leave it out, there is one page", types.INVALID_PARAMS)
         trusted = self.workspace.settings.trusted
         try:
             async with asyncio.timeout(LIST_SECONDS):
