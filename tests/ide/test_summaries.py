@@ -241,8 +241,16 @@ def test_typed_sections_marked_ones_and_skills_are_judged_alike(kind: str, tmp_p
     assert all(map(str.startswith, typed, WRONG[kind]))
 
 
+def test_what_tools_do_belongs_to_their_section(tmp_path: Path) -> None:
+    (bad, good), tool = SUMMARIES["vague"], ", tools=[Tool[None, str](name={!r}, description={!r})]"
+    assert messages(tmp_path, "a.py", module_of((bad, good), tool.format("send_mail", "Sends it.")))
+    for summary in ("Mail your questions.", "Sends what is ready."):
+        module = module_of((summary, good), tool.format("send_mail", "Sends it."))
+        assert not messages(tmp_path, "a.py", module)
+
+
 def test_what_is_not_known_is_not_judged(tmp_path: Path) -> None:
-    """Values, texts that code makes, tools, and sections of a few words."""
+    """Values, texts and tools that code makes, and sections of a few words."""
     bad = SUMMARIES["vague"]
     assert messages(tmp_path, "a.py", module_of(bad))
     (title, text), _ = TEXTS
@@ -253,7 +261,7 @@ def test_what_is_not_known_is_not_judged(tmp_path: Path) -> None:
         module_of(bad).replace(repr(bad[0]), "'About ${value}.'"),
         module_of(bad, ", tools=[made()]"),
         module_of(bad, ", children=[made()]"),
-        module_of(bad, ", tools=[Tool[None, str](name=made(), description='d', handler=h)]"),
+        module_of(bad, ", tools=[Tool[None, str](name='a', description=made(), handler=h)]"),
         module_of(bad).replace("SectionVisibility.SUMMARY", "SectionVisibility.FULL"),
     ):
         assert changed != module_of(bad), title

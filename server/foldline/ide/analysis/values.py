@@ -445,9 +445,9 @@ class ToolValue:
     arguments: Mapping[str, Argument]
     params: Value | None = None
 
-    @property
-    def name(self) -> str | None:
-        argument = self.arguments.get("name")
+    def known(self, name: str) -> str | None:
+        """Return the string argument of that name if all of it is known."""
+        argument = self.arguments.get(name)
         return argument.value.known if argument and isinstance(argument.value, Text) else None
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 
+from foldline.ide.analysis import values
 from foldline.ide.analysis.model import SourceSpan, Visibility
 from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
 from foldline.ide.analysis.placeholders import shown, texts_of
@@ -167,7 +168,7 @@ def _costs(summarized: SummarizedBlock, counter: TokenCounter) -> tuple[int, int
     return costs if costs[0] >= least else None
 
 
-def _is_plain(section: SectionValue) -> bool:
+def _is_plain(section: SectionValue, *, may_have_tools: bool = False) -> bool:
     """Return True if all of a section is known, and neither it nor those below it have tools."""
     return all(
         inner.kind == "markdown"
@@ -175,7 +176,7 @@ def _is_plain(section: SectionValue) -> bool:
         and inner.visibility is not Visibility.UNKNOWN
         and (inner is section or not inner.gated)
         and inner.tools.complete
-        and not inner.tools.items
+        and (may_have_tools or not inner.tools.items)
         and inner.children.complete
         and all(isinstance(i.value, SectionValue) and not i.maybe for i in inner.children.items)
         and _is_literal_text(inner)
@@ -206,7 +207,11 @@ def check_summaries(analysis: ModuleAnalysis) -> Iterator[LazyDiagnostic]:
 def _folded_text(section: SectionValue) -> str:
     """Return what a summary stands for; nothing if some of it isn't known."""
     texts = [f"{one.title}\n{one.known('template')}" for one in below(section)]
-    return "\n".join(texts) if _is_plain(section) else ""
+    for tool in (item.value for one in below(section) for item in one.tools.items):
+        if not isinstance(tool, values.ToolValue) or not (told := tool.known("description")):
+            return ""
+        texts.append(f"{tool.known('name')} {told}")
+    return "\n".join(texts) if _is_plain(section, may_have_tools=True) else ""
 
 
 # Move sections only if nothing but a comma is between them: a comment would be misplaced.

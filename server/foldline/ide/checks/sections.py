@@ -266,10 +266,10 @@ def _tools(section: SectionValue) -> Iterator[LazyDiagnostic]:
         return
     for item in argument.value.items:
         tool = item.value
-        if isinstance(tool, ToolValue) and tool.name in (OPEN_SECTIONS, READ_SECTION):
+        if isinstance(tool, ToolValue) and tool.known("name") in (OPEN_SECTIONS, READ_SECTION):
             yield LazyDiagnostic(
                 Code.TOOL_NAME,
-                f"The tool name `{tool.name}` is reserved by the library; rename yours.",
+                f"The tool name `{tool.known('name')}` is reserved by the library; rename yours.",
                 at_argument(tool.arguments["name"]),
             )
 

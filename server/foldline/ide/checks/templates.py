@@ -222,20 +222,20 @@ class _Tree:
             return
         for tool_item in argument.value.items:
             tool = tool_item.value
-            if not isinstance(tool, ToolValue) or tool.name is None:
+            if not isinstance(tool, ToolValue) or (name := tool.known("name")) is None:
                 continue
-            if tool.name in self.tools:
+            if name in self.tools:
                 node = tool_item.node if tool_item.node.file == item.node.file else item.node
                 self.found.append(
                     LazyDiagnostic(
                         Code.TOOL_NAME,
                         refusals.same_tool_name(
-                            f"`{tool.name}`", f"`{self.tools[tool.name]}`", f"`{dotted}`"
+                            f"`{name}`", f"`{self.tools[name]}`", f"`{dotted}`"
                         ),
                         at_node(node),
                     )
                 )
-            self.tools.setdefault(tool.name, dotted)
+            self.tools.setdefault(name, dotted)
 
 
 def _key_place(item: Item) -> LazyLocation:

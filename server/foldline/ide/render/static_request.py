@@ -23,7 +23,6 @@ from foldline.ide.analysis.values import (
     PromptValue,
     Specialised,
     TemplateValue,
-    Text,
     ToolValue,
     Value,
     kept,
@@ -234,16 +233,15 @@ class _Source:
 
     def _tool(self, tool: ToolValue) -> RenderedTool:
         if id(tool) not in self._tools:
-            argument = tool.arguments.get("description")
-            told = argument.value.known if argument and isinstance(argument.value, Text) else None
-            if None in (told, tool.name) or tool.arguments.get("examples"):
+            name, told = tool.known("name"), tool.known("description")
+            if None in (told, name) or tool.arguments.get("examples"):
                 self.known = False
-                self.unresolved.append(f"parts of the tool `{tool.name or '?'}`")
+                self.unresolved.append(f"parts of the tool `{name or '?'}`")
             kind = None if tool.params is None else self._type(tool.params)
             if kind is _UNKNOWN:
-                self.unresolved.append(f"parameters of the tool `{tool.name or '?'}`")
+                self.unresolved.append(f"parameters of the tool `{name or '?'}`")
             schema = schema_of(_UNKNOWN if kind is None else kind)
-            self._tools[id(tool)] = RenderedTool(tool.name or "", told or "", schema)
+            self._tools[id(tool)] = RenderedTool(name or "", told or "", schema)
         return self._tools[id(tool)]
 
     def _type(self, value: Value) -> object:
