@@ -90,7 +90,7 @@ def test_an_import_that_leads_nowhere_is_reported_and_corrected_or_quoted(tmp_pa
     root = written(tmp_path, tree)
     (root / ".git").mkdir()
     style, gone = found_in(root, "a/CLAUDE.md")
-    assert style.message == "Claude Code imports nothing here: there is no a/docs/style.md."
+    assert style.message == "Nothing is imported by Claude Code here: there is no a/docs/style.md."
     assert (style.code, style.severity) == (Code.DEAD_IMPORT, Severity.WARNING)
     assert style.fixes[0].title == "Import ../other/style.md"
     assert [one.title for one in gone.fixes] == ["Put it between backquotes, as a name"]

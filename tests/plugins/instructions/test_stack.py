@@ -22,7 +22,7 @@ from foldline.ide.instructions.front_matter import fields, globs_of, matches
 from foldline.ide.token_counter import token_counter
 from foldline.ide.workspace import Workspace
 from foldline.plugins.instructions.clients import all_clients, chosen_clients
-from foldline.plugins.instructions.stack import LoadedFile, Stack, stacks, switched_off
+from foldline.plugins.instructions.stack import LoadedFile, Stack, stacks
 
 from .conftest import check_repository
 
@@ -70,8 +70,8 @@ def stack_of(root: Path, client: str, file: str | None = None, start: str = ".")
 
 
 def said(root: Path, path: str) -> list[tuple[int, str]]:
-    (folder,) = Workspace.at(root).folders()
-    return list(switched_off(folder, path))
+    text = (root / path).read_text(encoding="utf-8")
+    return [(one.place.start, one.message) for one in check_repository(root, path, text)]
 
 
 @pytest.mark.parametrize(("folder", "ending"), [(".claude/rules", "md"), (".cursor/rules", "mdc")])

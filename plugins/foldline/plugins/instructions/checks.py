@@ -16,7 +16,7 @@ from foldline.ide.instructions.front_matter import fields, matches, unknown_fiel
 from foldline.ide.snapshot import Snapshot
 from foldline.plugins.instructions.clients import project_clients
 from foldline.plugins.instructions.mentions import mentions
-from foldline.plugins.instructions.stack import LeftOut, switched_off, unread_imports
+from foldline.plugins.instructions.stack import LeftOut, unread
 from foldline.plugins.instructions.stale import StaleMention, stale_mentions
 from foldline.plugins.instructions.targets import Targets
 
@@ -59,13 +59,17 @@ def check_repository(
         code = Code.STALE_REFERENCE
         yield Diagnostic(code, default_severity(code), one.message, place, fixes)
     starts = {one.mention.start for one in stale}
-    for left, titles in unread_imports(folder, file, relative).items():
-        if left.place[0] + 1 not in starts:
-            yield _of_import(folder, file, path, left, " and ".join(titles))
-    for start, message in switched_off(folder, relative):
-        place = SourceSpan(str(path), start, file.end_of_line(start))
-        code = Code.SWITCHED_OFF_INSTRUCTIONS
-        yield Diagnostic(code, default_severity(code), message, place)
+    for left, titles in unread(folder, file, relative).items():
+        clients, start = " and ".join(titles), left.place[0]
+        if left.via and start + 1 not in starts:
+            yield _of_import(folder, file, path, left, clients)
+        elif not left.via:
+            verb = "doesn't" if len(titles) == 1 else "don't"
+            why = f"{verb} read this file, as there is {left.by}{left.repair and ': '}{left.repair}"
+            why = why if left.by else left.why
+            place = SourceSpan(str(path), start, file.end_of_line(start))
+            code = Code.SWITCHED_OFF_INSTRUCTIONS
+            yield Diagnostic(code, default_severity(code), f"{clients} {why}", place)
 
 
 def _of_import(
@@ -75,10 +79,10 @@ def _of_import(
     fixes: tuple[Fix, ...]
     if left.repair:
         mark, space = file.text[end], Change(SourceSpan(str(path), end, end), " ")
-        message = f"{clients} skips this import, as a `{mark}` follows: {left.repair}."
+        message = f"Not imported by {clients}, as a `{mark}` follows: {left.repair}."
         fixes = (Fix(f"Put a space before `{mark}`", (space,), preferred=True),)
     else:
-        message = f"{clients} imports nothing here: there is no {left.path}."
+        message = f"Nothing is imported by {clients} here: there is no {left.path}."
         named = Targets(folder.access, left.via).tree.ending(basename(left.path))
         near = [relpath(one, dirname(left.via)) for one in named if len(named) == 1]
         texts = {f"Import {one}": f"@{one}" for one in near}

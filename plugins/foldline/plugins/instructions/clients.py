@@ -44,6 +44,7 @@ class Rule:
     loose: bool = False
     lists: str = ""
     hidden: str = ""
+    paragraph: bool = False
     about: str = ""
     confirmed: bool = True
 
@@ -65,6 +66,7 @@ class Client:
     nearest_first: bool = False
     editor: bool = False
     settings: Literal["above", "start"] = "above"
+    once: bool = False
     trust: tuple[str, ...] = ()
     note: str = ""
     own: tuple[str, ...] = ()

@@ -32,6 +32,8 @@ _IMPORT = re.compile(r"(?<!\S)@([^\s`]+)")
 _MARKS = ".,;:!?)]}*\"'"
 # `@scope/package` and `@somebody` are no files that aren't there.
 _FILE = re.compile(r"[^.~/].*\.(?:mdc?|txt|rst|json|ya?ml|toml)\Z")
+# Neither a heading nor what ends front matter.
+_PARAGRAPH = re.compile(r"^(?![#\s-]).+(?:\n\S.*)*", re.MULTILINE)
 _ALL = frozenset({"*", "**", "**/*"})
 _MOST_FILES = 200
 # For questions that aren't about costs: nothing is read for these alone.
@@ -135,46 +137,27 @@ def stacks(
         yield _Stack(folder.access.file_backend, folder.counter(), client, file, place).build()
 
 
-def switched_off(folder: Folder, path: str) -> Iterator[tuple[int, str]]:
-    """Yield places in an instruction file and sentences: what some client doesn't read of it.
+def unread(folder: Folder, file: InstructionFile, path: str) -> dict[LeftOut, list[str]]:
+    """Return what clients don't read of an instruction file or of its imports, with their titles.
 
     Only what other files of the repository cause, if git doesn't ignore those.
     """
-    backend = folder.access.file_backend
-    switched: dict[tuple[str, str], list[str]] = {}
+    backend, found = folder.access.file_backend, dict[LeftOut, list[str]]()
+    ignored, imports = backend.rules().for_path, _imported(file, path)
+    doubtful = any(mark or not (backend.root / one).is_file() for one, mark, _ in imports)
     for client in project_clients(folder, folder.root / path):
         maker = _Stack(backend, _NO_COUNTER, client, path, ".")
-        if client.limit is None and not maker.competes:
+        if client.limit is None and not maker.competes and not (doubtful and client.imports):
             continue
         stack = maker.build()
         for one in stack.left_out:
-            if one.path == path and one.by and not backend.is_ignored(one.by):
-                switched.setdefault((one.by, one.repair), []).append(stack.title)
-        for loaded in stack.files:
-            if loaded.path == path and loaded.cut:
-                section, span = loaded.cut
-                yield span, f"{stack.title} reads no further than this, in {section!r}: its limit"
-    for (by, repair), titles in switched.items():
-        verb = "doesn't" if len(titles) == 1 else "don't"
-        names = " and ".join(titles)
-        yield 0, f"{names} {verb} read this file, as there is {by}{repair and f': {repair}'}"
-
-
-def unread_imports(folder: Folder, file: InstructionFile, path: str) -> dict[LeftOut, list[str]]:
-    """Return the imports in an instruction file that clients skip or that lead nowhere, with whose.
-
-    Those that git ignores may be there for others.
-    """
-    backend, unread = folder.access.file_backend, dict[LeftOut, list[str]]()
-    ignored, imports = backend.rules().for_path, _imported(file, path)
-    suspicious = any(mark or not (backend.root / one).is_file() for one, mark, _ in imports)
-    for client in project_clients(folder, folder.root / path) if suspicious else ():
-        if client.imports:
-            stack = _Stack(backend, _NO_COUNTER, client, path, ".").build()
-            for one in stack.left_out:
-                if one.via == path and not ignored(one.path, is_folder=False):
-                    unread.setdefault(one, []).append(stack.title)
-    return unread
+            other = one.path if one.via == path else one.by * (one.path == path)
+            if other and not ignored(other, is_folder=False):
+                found.setdefault(one, []).append(stack.title)
+        for title, at in (one.cut for one in stack.files if one.path == path and one.cut):
+            why = f"reads no further than this, in {title!r}: its limit"
+            found[LeftOut(path, why, place=(at, at))] = [stack.title]
+    return found
 
 
 @record(slots=False)
@@ -272,9 +255,14 @@ class _Stack:
         for path in paths:
             if self._real(path) not in self.seen and (file := self._read(path)):
                 said = {one.name: one.value for one in fields(file)}
-                if said.get("description") and said.get(rule.hidden) != "true":
-                    self.seen.add(self._real(path))
-                    shown[path] = listed_text(file)
+                front, text = file.markdown.front_matter, listed_text(file)
+                first = _PARAGRAPH.search(file.text, front.end if front else 0)
+                if not said.get("description"):
+                    text = text + first[0] if rule.paragraph and first else ""
+                key = f"{rule.lists} {said.get('name', path) if self.client.once else path}"
+                if text and key not in self.seen and said.get(rule.hidden) != "true":
+                    self.seen.update((key, self._real(path)))
+                    shown[path] = text
         if shown:
             when, why, _ = self._timing(rule, {}, place, below=below)
             assert when is not None
