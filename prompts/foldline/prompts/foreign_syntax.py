@@ -12,6 +12,11 @@ _FOREIGN = re.compile(
     r"|(?<![{$/\\])\{(?P<single>[A-Za-z_]\w*)(?:\.[A-Za-z_]\w*|\[[^\]{}\s]+\])*(?:![rsa])?"
     r"(?::[^\s{}]?[<>=^]?[-+ #]?[\d,_.]+[a-zA-Z%]?)?\}(?!\})"
 )
+# With a name or a statement in it; a shell's parameter has a default.
+_LEFTOVER = re.compile(
+    r"(?<![{$])\{\{[#/^&>]?\s*(?!end\s*\}|range\b)[A-Za-z_][^{}\n]*\}\}(?!\})"
+    r"|\{%-?\s*[a-z][^{}\n]*%\}|<%[=-]?\s*\w[^%\n]*%>|\$\{\d+:?[-+=?][^{}\n]*\}"
+)
 _WORD = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*(?![\"'])")
 _LEADING = re.compile(r"\s*(?:(?:#?if|#?each|#?with|#?unless)\s+)?([A-Za-z_]\w*)")
 # This many characters before and after a match tell what it's a part of.
@@ -66,6 +71,18 @@ def occurrences(
             around = around or _Surroundings(text)
             if not around.is_code(match) and (sure or not around.may_be_meant(match)):
                 yield match, name
+
+
+def leftovers(prose: str) -> Iterator[tuple[int, str]]:
+    """Yield what a template engine would have filled in of a text that none reads, and where.
+
+    Expressions of GitHub Actions and Go's templates aren't, nor what a line on templates shows.
+    """
+    at = 0
+    for line in prose.splitlines(keepends=True):
+        if not _MEANT_IN_LINE.search(_LEFTOVER.sub("", line)):
+            yield from ((at + match.start(), match[0]) for match in _LEFTOVER.finditer(line))
+        at += len(line)
 
 
 def any_name(name: str) -> bool:

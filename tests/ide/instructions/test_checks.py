@@ -14,7 +14,7 @@ from skills_ref.validator import validate
 from foldline.ide import checks as pages
 from foldline.ide.checks import Code
 from foldline.ide.instructions import front_matter
-from foldline.ide.instructions.checks import diagnostics
+from foldline.ide.instructions.checks import _of_templates, diagnostics
 from foldline.ide.instructions.document import instruction_file
 from foldline.ide.instructions.front_matter import faults
 from foldline.ide.uris import uri_of
@@ -44,6 +44,7 @@ def found_in(root: Path, path: str, text: str, settings: str = "") -> list[str]:
         (Code.REPEATED_SECTION, "AGENTS.md"),
         (Code.FRONT_MATTER, SKILL),
         (Code.UNKNOWN_FRONT_MATTER, SKILL),
+        (Code.FOREIGN_TEMPLATE_SYNTAX, "AGENTS.md"),
     ],
 )
 def test_the_first_text_of_a_page_has_the_finding_and_the_second_is_repaired(
@@ -204,3 +205,40 @@ def test_a_file_that_is_not_parsed_has_no_answers(
     workspace.open_document(uri, "# More rules\n")
     monkeypatch.setattr("foldline.backends.outlines.syntax.MOST_BYTES", 10)
     assert workspace.with_snapshot(uri, lambda found: found.source) is None
+
+
+LEFTOVERS = [
+    *("{{ name }}", "{{name}}", "{{arg:1}}", '{{ if KIND == "a" }}', "{{ endif }}", "{{#if ARG}}"),
+    *("{{/if}}", "{{else}}", "{{ if $3 }}", "{% if name %}", "{%- endif %}", "<%= name %>"),
+    *("${1:-.}", "${2:+--fix}", "${1:-[NAME]}"),
+]
+LEGAL = [
+    *("$ARGUMENTS", "$1", "${CLAUDE_SKILL_DIR}", "${HOME}", "${input:name}", "{name}", "{a: 1}"),
+    *("${{ github.sha }}", "{{ .Values.name }}", "{{- end }}", "{{ end }}", "{{...}}", "{{}}"),
+    *("{{{ raw }}}", "${{a}}$", "!`git log`"),
+]
+PROSE = ["{}", "# About {}", "- *{}*, and", "| a |\n|---|\n| {} |", "> in {}\n> it", "**{}**."]
+SHOWN = ["`{}`", "```\n{}\n```", "    {}", "<!-- {} -->", "the placeholder {}", "- replace {}"]
+
+
+@pytest.mark.parametrize("around", PROSE)
+def test_template_text_that_nothing_renders_is_reported_where_it_is(
+    around: str, tmp_path: Path
+) -> None:
+    for text in LEFTOVERS:
+        line = around.replace("{}", text)
+        reported = [one for one in found_in(tmp_path, "AGENTS.md", line) if "foreign" in one]
+        assert reported == [f"foreign-template-syntax: {text}"]
+        assert "foreign" not in str(found_in(tmp_path, "templates/AGENTS.md", line))
+
+
+@pytest.mark.parametrize("around", [*PROSE, *SHOWN])
+def test_text_that_means_its_braces_is_not_reported(around: str, tmp_path: Path) -> None:
+    for text in LEGAL if around in PROSE else LEFTOVERS:
+        line = around.replace("{}", text)
+        assert "foreign" not in str(found_in(tmp_path, "AGENTS.md", f"Words.\n\n{line}\n"))
+
+
+def test_a_long_line_of_template_text_is_read_in_linear_time() -> None:
+    file = instruction_file(Path("/AGENTS.md"), Path("/"), "{{ a }} {{ " * 20_000)
+    assert sum(1 for _ in _of_templates(file)) == 20_000

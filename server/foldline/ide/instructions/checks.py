@@ -20,6 +20,7 @@ from foldline.ide.instructions.document import InstructionFile, InstructionSecti
 from foldline.ide.instructions.features import costs
 from foldline.ide.instructions.front_matter import SKILL, faults, fields
 from foldline.ide.token_counter import TokenCounter
+from foldline.prompts.foreign_syntax import leftovers
 
 _SHORTEST_REPEATED = 40
 """Sections with less text in common are alike by chance: `See above.`"""
@@ -47,7 +48,8 @@ def diagnostics(file: InstructionFile, path: Path, folder: Folder) -> tuple[Diag
     budget = _over_budget(file, counter, options.token_budget)
     sections = (*_of_sections(file, counter), *_of_summaries(file))
     skills = _of_skills(file, path, folder) if path.name == SKILL else ()
-    findings = (*starmap(Finding, faults(file, path)), *budget, *sections, *skills)
+    left = _of_templates(file)
+    findings = (*starmap(Finding, faults(file, path)), *budget, *sections, *skills, *left)
     return as_wanted((one.diagnostic(str(path)) for one in findings), options.severity)
 
 
@@ -99,6 +101,20 @@ def _of_summaries(file: InstructionFile) -> Iterator[Finding]:
     }
     for mark, message in unclear(folds).items():
         yield Finding(Code.UNCLEAR_SUMMARY, message, mark)
+
+
+def _of_templates(file: InstructionFile) -> Iterator[Finding]:
+    """Report template text, unless the file's path says that it is a template."""
+    if "template" in file.path.casefold() or not ("{" in file.text or "<%" in file.text):
+        return
+    for part in file.markdown.prose:
+        for at, text in leftovers(file.markdown.words(part)):
+            message = (
+                f"A model reads `{text}` as it is: no client fills it in. Write what it stands "
+                "for, or put it between backticks if the model should see it."
+            )
+            place = (part.start + at, part.start + at + len(text))
+            yield Finding(Code.FOREIGN_TEMPLATE_SYNTAX, message, place)
 
 
 def _of_skills(file: InstructionFile, path: Path, folder: Folder) -> Iterator[Finding]:
