@@ -590,9 +590,9 @@ def test_another_plugin_of_that_name_is_left_alone(
 
 
 @pytest.mark.parametrize("client", sorted(CLIENTS.keys() - {"opencode"}))
-def test_clients_without_plugins_are_told_of_written_files(
+def test_clients_without_plugins_are_told_of_skills(
     client: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert install(client, "--fold") == 2
-    assert "foldline fold FILE --write OUT" in capsys.readouterr().err
+    assert "foldline fold FILE --to-skill NAME" in capsys.readouterr().err
     assert not list(home.iterdir())

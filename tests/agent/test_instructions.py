@@ -72,17 +72,6 @@ def test_tokens_counts_each_file_and_each_section() -> None:
 
 
 @pytest.mark.usefixtures("repository")
-def test_tokens_does_not_count_the_source_of_a_file(repository: Path) -> None:
-    (repository / "AGENTS.md").rename(repository / "pkg/AGENTS.full.md")
-    whole = run("tokens", "pkg/AGENTS.full.md")[1].split()[0]
-    assert run("fold", "pkg/AGENTS.full.md", "--write", "AGENTS.md")[0] == 0
-    alone = run("tokens", "AGENTS.md", "--depth", "1")[1].split()[0]
-    _, out, _ = run("tokens", "AGENTS.md", "pkg/AGENTS.full.md", "--depth", "1")
-    assert f"{whole}  pkg/AGENTS.full.md  not counted: it's the source of AGENTS.md\n" in out
-    assert f"{alone}  in 1 instruction file " in out
-
-
-@pytest.mark.usefixtures("repository")
 def test_tokens_counts_the_three_levels_of_a_skill() -> None:
     _, out, _ = run("tokens", ".claude", "--json")
     (skill,) = json.loads(out)["prompts"].values()
@@ -138,7 +127,10 @@ def test_preview_shows_a_file_as_it_is_sent() -> None:
         (["preview", "AGENTS.md", "--chapter", "none"], "leave --chapter out"),
         (["preview", "AGENTS.md", "--params", "p.json"], "leave --params out"),
         (["tokens", "--max-growth", "5%"], "--max-growth goes with --baseline FILE"),
-        (["fold", "AGENTS.md", "--root", "nowhere"], "--root nowhere: there is no such folder"),
+        (
+            ["fold", "AGENTS.md", "--root", "nowhere"],
+            "--root nowhere: that's no folder around AGENTS.md",
+        ),
     ],
 )
 def test_arguments_that_mean_nothing_are_refused(arguments: list[str], message: str) -> None:

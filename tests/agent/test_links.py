@@ -50,7 +50,7 @@ def test_fold_prints_no_file_from_outside(tmp_path: Path) -> None:
     (root / "AGENTS.md").symlink_to(outside / "x.md")
     (root / "rules.md").write_text("# Of ours\n")
     (root / "CLAUDE.md").symlink_to("rules.md")
-    for words in ((), ("--suggest",), ("--write", "out.md")):
+    for words in ((), ("--suggest",), ("--to", "out.md"), ("--unfold",)):
         done = foldline("fold", "AGENTS.md", *words, folder=root)
         assert done.returncode == 2
         assert f"AGENTS.md links out of {root}: name {outside / 'x.md'}" in done.stderr

@@ -90,7 +90,7 @@ def test_a_file_that_is_no_python_module_is_refused_and_markdown_says_who_reads_
         assert main(words) == 0
     assert "# Rules" in capsys.readouterr().out
     assert main([verb, "rules.txt"]) == 2
-    assert capsys.readouterr().err.endswith("isn't a Python module, and only those hold prompts\n")
+    assert capsys.readouterr().err.endswith("is neither an instruction file nor a Python module\n")
 
 
 def test_what_is_foldlines_own_fault_is_told_without_a_traceback(

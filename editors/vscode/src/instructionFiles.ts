@@ -15,10 +15,6 @@ const PATTERNS = [
   '*.prompt.md',
   '.cursor/rules/**/*.mdc',
   '.claude/rules/**/*.md',
-  'AGENTS.full.md',
-  'CLAUDE.full.md',
-  'GEMINI.full.md',
-  'copilot-instructions.full.md',
 ];
 
 /** The globs of the files that the server is told of, besides Python. */

@@ -26,7 +26,7 @@ def check_python(path: Path) -> None:
                 f'instructions = ["{shown}"] into foldline.toml; '
                 f"`foldline outline {shown}` and `foldline symbol {shown} HEADING` read any file"
             )
-        raise Refused(f"{shown} isn't a Python module, and only those hold prompts")
+        raise Refused(f"{shown} is neither an instruction file nor a Python module")
 
 
 def number_from(least: int) -> Callable[[str], int]:

@@ -12,7 +12,6 @@ from foldline.backends.formatting.parts import Line, counted
 from foldline.backends.formatting.visible import visible
 from foldline.ide import cost_texts
 from foldline.ide.analysis.module_analysis import PromptFacts
-from foldline.ide.instructions.document import origin_of
 from foldline.ide.instructions.features import SkillLevels, costs, skill_levels
 from foldline.ide.render.render import Block, Render, Tokens
 from foldline.ide.render.static_request import costed
@@ -37,8 +36,6 @@ class PromptCount:
     """Keys of the chapters that aren't counted, and that only running the prompt may open."""
     executed: bool = False
     levels: SkillLevels | None = None
-    source_of: str = ""
-    """The file that `foldline fold --write` made of this one: clients load that, so it counts."""
 
     @property
     def other_sets(self) -> list[str]:
@@ -103,15 +100,12 @@ def without_variable(scan: Scan) -> list[str]:
 
 
 def _of_instructions(scan: Scan, counter: TokenCounter) -> Iterator[PromptCount]:
-    every = [(one, file, origin_of(file.text)) for one, file in scan.instruction_files()]
-    generated = {origin["source"]: file.path for _, file, origin in every if origin}
-    for document, file, _ in every:
+    for document, file in scan.instruction_files():
         path = Path(document.analysis.file)
         render = costs(file, counter).render
         levels = skill_levels(file, path, scan.folder, counter)
         name = scan.relative(str(path))
-        source_of = generated.get(file.path, "")
-        yield PromptCount(name, "", name, render, certain=True, levels=levels, source_of=source_of)
+        yield PromptCount(name, "", name, render, certain=True, levels=levels)
 
 
 async def executed(
@@ -167,8 +161,6 @@ def table_lines(
         if count.executed and count.other_sets:
             others = ", ".join(count.other_sets)
             doubt += visible(f"  (with the set `{count.render.parameter_set}`; not: {others})")
-        if count.source_of:
-            doubt = f"  not counted: it's the source of {visible(count.source_of)}"
         yield [
             (f"{number:>9}  ", "cyan"),
             (visible(count.prompt), "bold"),
@@ -196,7 +188,6 @@ def table_lines(
                 (visible(f"{indent}{number}{section.title}"), ""),
                 (opened + inside, "dim"),
             ]
-    counts = [one for one in counts if not one.source_of]
     total, certain = sum(one.tokens.total for one in counts), all(one.certain for one in counts)
     partial = any(one.tokens.lower_bound for one in counts)
     kind = "" if counter.exact else ", estimated: install foldline[tokens] for exact counts"

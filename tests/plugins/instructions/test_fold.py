@@ -1,13 +1,12 @@
-"""Folding an instruction file loses nothing: with its source, the whole text comes back."""
+"""Folded sections say where their text is, and only reference is offered for folding."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from foldline.ide.errors import ToolRefused
-from foldline.ide.instructions.document import InstructionFile, origin_of
+from foldline.ide.instructions.document import InstructionFile
 from foldline.plugins.instructions import fold
 
 PARTS = st.sampled_from(
@@ -23,14 +22,14 @@ PARTS = st.sampled_from(
         "<!-- fold: <!-- fold: nested -->\n",
         "<!-- fold:\n two lines\n-->\n",
         "<!-- fold: -->",
+        "<!-- fold -->\n",
         "```md\n# no heading\n<!-- fold: no mark -->\n```\n",
         "~~~\n<!-- fold: never closed -->\n",
         "    <!-- fold: code -->\n",
         "> # quoted\n> <!-- fold: quoted -->\n",
         "- item\n  # deep\n",
         "<div>\n# no heading\n</div>\n",
-        "Folded: why é (read lines 1-3 of docs/AGENTS.full.md)\n",
-        "<!-- Generated, edit a instead and run: foldline fold a (sha256 0123456789abcdef) -->\n",
+        "Folded: why é (read lines 1-3 of docs/AGENTS.md)\n",
         "\n",
         "text é 🎉 `code`\n",
         "no line end",
@@ -47,27 +46,7 @@ TEXTS = st.builds(
 
 
 def source_of(text: str) -> InstructionFile:
-    return InstructionFile("AGENTS.full.md", text, "docs/AGENTS.full.md")
-
-
-@given(TEXTS)
-@example("# A\n<!-- fold: a -->\n## B\n<!-- fold: b -->\n# A\n<!-- fold: a -->\n")
-def test_a_folded_text_and_its_source_make_the_whole(text: str) -> None:
-    file = source_of(text)
-    made = fold.generate(file, "AGENTS.md")
-    origin = origin_of(made)
-    assert origin is not None
-    assert (origin["source"], origin["digest"]) == (file.path, fold.digest_of(text))
-    whole = fold.unfold(made, file)
-    assert whole == text
-    assert fold.generate(source_of(whole), "AGENTS.md") == made
-    assert fold.unfold(file.render().text, file) == text
-
-
-@pytest.mark.parametrize("front", ["---\napplyTo: '**'\n---\n", "---\r\na: é\r\n---\r\n", ""])
-def test_front_matter_stays_at_the_beginning(front: str) -> None:
-    made = fold.generate(source_of(f"{front}# A\n"), "AGENTS.md")
-    assert made.startswith(f"{front}<!-- Generated, edit docs/AGENTS.full.md instead")
+    return InstructionFile("AGENTS.md", text, "docs/AGENTS.md")
 
 
 @given(TEXTS)
@@ -88,33 +67,11 @@ def test_a_folded_section_is_where_its_text_says(text: str) -> None:
         assert file.section(file.short_key(section)) == section
 
 
-@given(TEXTS)
-def test_what_changes_around_folded_sections_comes_back_with_them(text: str) -> None:
-    file = source_of(text)
-    made = fold.generate(file, "AGENTS.md")
-    shown = [file.fold_text(section) for section in file.folded]
-    assume(all(made.count(one) == 1 for one in shown))
-    assert fold.unfold(f"{made}\nMore.\n", file) == f"{text}\nMore.\n" or not shown
-
-
-def test_a_changed_summary_is_refused_with_the_file_to_change() -> None:
-    file = source_of("# A\n<!-- fold: about -->\nText.\n")
-    made = fold.generate(file, "AGENTS.md")
-    with pytest.raises(ToolRefused, match=r"'a' was changed.*docs/AGENTS\.full\.md"):
-        fold.unfold(made.replace("about", "others"), file)
-
-
-@pytest.mark.parametrize("path", ["a-->b.md", "a\nb.md", "a instead and run: foldline fold b.md"])
-def test_a_path_that_no_comment_can_hold_is_refused(path: str) -> None:
-    with pytest.raises(ToolRefused, match="rename the file"):
-        fold.generate(InstructionFile("b.md", "", path), "AGENTS.md")
-
-
 def test_only_a_model_that_has_the_tool_reads_of_it() -> None:
     text = "# Long title\n## Data\n<!-- fold: where data is -->\nIn `data/`.\n"
     (section,) = source_of(text).folded
     assert source_of(text).fold_text(section) == (
-        "## Data\n\nFolded: where data is (read lines 2-4 of docs/AGENTS.full.md)\n"
+        "## Data\n\nFolded: where data is (read lines 2-4 of docs/AGENTS.md)\n"
     )
     known = InstructionFile("AGENTS.md", text, "a/AGENTS.md", "foldline_read_section")
     assert known.fold_text(section) == (

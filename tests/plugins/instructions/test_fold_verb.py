@@ -1,4 +1,4 @@
-"""`foldline fold` writes what a client should load, and tells when that is out of date."""
+"""`foldline fold` prints folded files, and moves sections to where clients load them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from foldline.agent import cli
-from foldline.backends.parsers.markdown import read_markdown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 MARK = "\n<!-- fold: where data lives -->\nIn `data/`.\n"
 TEXT = f"# Rules\nBe brief é.\n\n## Data{MARK}\n## End\nOver.\n"
 FOLDED = TEXT.replace(MARK, "\n\nFolded: where data lives (read lines 4-6 of {})\n")
-SOURCE = "docs/agents/CLAUDE.full.md"
+SOURCE = "docs/agents/AGENTS.md"
 
 
 @pytest.fixture
@@ -38,7 +37,7 @@ def test_the_folded_text_is_printed(
     assert cli.main(["fold", SOURCE, "--open-sections", "data"]) == 0
     assert capfdbinary.readouterr().out.decode() == TEXT
     assert cli.main(["fold", SOURCE, "--tool", "read_section", "--root", "docs"]) == 0
-    assert b'{"prompt": "agents/CLAUDE.full.md"' in capfdbinary.readouterr().out
+    assert b'{"prompt": "agents/AGENTS.md"' in capfdbinary.readouterr().out
 
 
 def test_a_byte_order_mark_is_kept(
@@ -48,13 +47,11 @@ def test_a_byte_order_mark_is_kept(
     for option, expected in ([], FOLDED.format(SOURCE)), (["--open-sections", "data"], TEXT):
         assert cli.main(["fold", SOURCE, *option]) == 0
         assert capfdbinary.readouterr().out == expected.encode("utf-8-sig")
-    for _ in range(2):
-        assert cli.main(["fold", SOURCE, "--write", "CLAUDE.md"]) == 0
-    assert cli.main(["fold", "CLAUDE.md", "--check"]) == 0
-    assert (tmp_path / "CLAUDE.md").read_bytes().startswith(b"\xef\xbb\xbf<!-- Generated")
-    capfdbinary.readouterr()
-    assert cli.main(["fold", "CLAUDE.md", "--unfold"]) == 0
-    assert capfdbinary.readouterr().out == TEXT.encode("utf-8-sig")
+    before = source.read_bytes()
+    assert cli.main(["fold", SOURCE, "--to", "docs/more.md"]) == 0
+    assert source.read_bytes().startswith(b"\xef\xbb\xbf# Rules")
+    assert cli.main(["fold", SOURCE, "--unfold"]) == 0
+    assert source.read_bytes() == before
 
 
 @pytest.mark.real
@@ -68,63 +65,6 @@ def test_programs_get_utf_8_whatever_the_locale(source: Path) -> None:
     assert ended.stdout.decode() == FOLDED.format(SOURCE)
 
 
-def test_a_file_that_a_client_loads_is_written_checked_and_unfolded(
-    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "CLAUDE.md"
-    assert cli.main(["fold", SOURCE, "--write", "CLAUDE.md", "--tool", "read_section"]) == 2
-    assert "names lines alone" in capsys.readouterr().err
-    assert cli.main(["fold", SOURCE, "--write", "CLAUDE.md"]) == 0
-    comment, _, folded = out.read_text(encoding="utf-8").partition("\n")
-    assert comment.startswith(f"<!-- Generated, edit {SOURCE} instead")
-    assert folded == FOLDED.format(SOURCE)
-    assert cli.main(["fold", "CLAUDE.md", "--check"]) == 0
-    assert capsys.readouterr().out.endswith("CLAUDE.md is up to date\n")
-
-    out.write_text(out.read_text(encoding="utf-8").replace("Over.", "Over and out."), "utf-8")
-    assert cli.main(["fold", "CLAUDE.md", "--check"]) == 1
-    assert "was changed by hand" in capsys.readouterr().err
-    assert cli.main(["fold", "CLAUDE.md", "--unfold"]) == 0
-    assert capsys.readouterr().out == TEXT.replace("Over.", "Over and out.")
-    out.write_text(out.read_text(encoding="utf-8").replace("where data", "where all data"), "utf-8")
-    assert cli.main(["fold", "CLAUDE.md", "--check"]) == 1
-    assert "--unfold" not in (said := capsys.readouterr().err)
-    assert f"'rules.data' was changed: change it in {SOURCE}, and run `foldline fold " in said
-
-    source.write_bytes(TEXT.replace("Over.", "Done.").encode())
-    assert cli.main(["fold", "CLAUDE.md", "--check"]) == 1
-    assert f"`foldline fold {SOURCE} --write CLAUDE.md`" in capsys.readouterr().err
-    assert cli.main(["fold", SOURCE, "--write", "CLAUDE.md"]) == 0
-    assert cli.main(["fold", "CLAUDE.md", "--check"]) == 0
-
-
-@pytest.mark.parametrize("name", ["CLAUDE.md", "../CLAUDE.md"])
-def test_a_file_that_a_person_wrote_is_left_alone(
-    name: str, source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "CLAUDE.md").write_text("Mine.\n", encoding="utf-8")
-    assert cli.main(["fold", SOURCE, "--write", name]) == 2
-    assert "is left alone" in (said := capsys.readouterr().err) or "in one project" in said
-    assert source.read_bytes() == TEXT.encode()
-    assert (tmp_path / "CLAUDE.md").read_text(encoding="utf-8") == "Mine.\n"
-    assert cli.main(["fold", "CLAUDE.md", "--check"]) == 2
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--write", SOURCE], f"{SOURCE} is the file to fold: --write names another one"),
-        (["--skill", "skills"], "--skill goes with --write OUT"),
-    ],
-)
-def test_options_that_mean_nothing_are_refused(
-    options: list[str], message: str, source: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["fold", SOURCE, *options]) == 2
-    assert message in capsys.readouterr().err
-    assert source.read_bytes() == TEXT.encode()
-
-
 def test_candidates_are_listed_with_what_they_cost(
     source: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -135,47 +75,128 @@ def test_candidates_are_listed_with_what_they_cost(
     assert cli.main(["fold", SOURCE, "--suggest"]) == 1
 
 
-def test_a_skill_says_how_the_sections_are_read(
-    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["fold", SOURCE, "--write", "CLAUDE.md", "--skill", ".claude/skills"]
-    assert cli.main(words) == 0
-    skill = tmp_path / ".claude/skills/folded-sections/SKILL.md"
-    text = skill.read_text(encoding="utf-8")
-    found = read_markdown(text)
-    assert found.front_matter is not None
-    assert text[slice(*found.front_matter)].startswith(f"name: {skill.parent.name}\ndescription: ")
-    assert cli.main(words) == 0
-    assert skill.read_text(encoding="utf-8") == text
-    skill.write_text("---\nname: mine\n---\n", encoding="utf-8")
-    assert cli.main(words) == 2
-    assert "SKILL.md wasn't written by" in capsys.readouterr().err
-    assert skill.read_text(encoding="utf-8") == "---\nname: mine\n---\n"
-
-
-@pytest.mark.parametrize("place", ["../secret.md", "{}/secret.md", "link.md"])
-def test_a_source_outside_of_the_project_is_not_read(
-    place: str, source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    project = tmp_path / "docs"
-    (project / ".git").mkdir()
-    (tmp_path / "secret.md").write_text("# Secret\n", encoding="utf-8")
-    (project / "link.md").symlink_to(tmp_path / "secret.md")
-    line = (
-        f"<!-- Generated, edit {place.format(tmp_path)} instead and run: "
-        "foldline fold x --write a.md (sha256 0123456789abcdef) -->\n"
-    )
-    (project / "a.md").write_text(line + "# Secret\n", encoding="utf-8")
-    for option in ("--unfold", "--check"):
-        assert cli.main(["fold", "docs/a.md", option]) == 2
-        said = capsys.readouterr()
-        assert "outside of its project" in said.err
-        assert not said.out
-
-
 def test_paths_are_from_the_repository_not_from_a_package_in_it(
     source: Path, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     (source.parent / "pyproject.toml").touch()
     assert cli.main(["fold", SOURCE]) == 0
     assert capfdbinary.readouterr().out.decode() == FOLDED.format(SOURCE)
+
+
+BODY = "".join(f"- `src/part_{number}.py` holds part {number}.\n" for number in range(20))
+LONG = (
+    f"# Rules\n\n## Data\n<!-- fold: where data lives -->\n{BODY}\n"
+    f"## More\n<!-- fold: more -->\n{BODY}"
+)
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for path in (".git", "src/ui", ".claude", ".cursor", ".codex"):
+        (tmp_path / path).mkdir(parents=True)
+    (tmp_path / "src/ui/app.ts").touch()
+    (tmp_path / "AGENTS.md").write_text(LONG, encoding="utf-8")
+    (tmp_path / "CLAUDE.md").write_text("@AGENTS.md\n[Data](AGENTS.md#data)\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def texts(folder: Path) -> dict[str, str]:
+    files = (one for one in folder.rglob("*") if one.is_file())
+    return {one.relative_to(folder).as_posix(): one.read_text("utf-8") for one in files}
+
+
+@pytest.mark.parametrize(
+    ("options", "made", "said"),
+    [
+        (["--to", "src/ui/AGENTS.md"], ["src/ui/AGENTS.md"], "when a file in src/ui is read"),
+        (
+            ["--to-rule", "ui", "--paths", "src/ui/**"],
+            [".claude/rules/ui.md", ".cursor/rules/ui.mdc"],
+            "it matches src/ui/**",
+        ),
+        (
+            ["--to-rule", "ui", "--paths", "src/ui/*.ts", "*.tsx", "--client", "copilot"],
+            [".github/instructions/ui.instructions.md"],
+            "GitHub Copilot: ",
+        ),
+        (
+            ["--to-skill", "app"],
+            [
+                f"{folder}/skills/app-{name}/SKILL.md"
+                for folder in (".agents", ".claude")
+                for name in ("data", "more")
+            ],
+            "when read",
+        ),
+        (
+            ["--to-skill", "app", "--section", "data", "--client", "gemini,opencode"],
+            [".agents/skills/app/SKILL.md"],
+            "opencode 1",
+        ),
+    ],
+)
+def test_sections_move_and_come_back(
+    options: list[str],
+    made: list[str],
+    said: str,
+    repository: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = texts(repository)
+    assert cli.main(["fold", "AGENTS.md", *options, "--dry-run"]) == 0
+    dry = capsys.readouterr().out
+    assert texts(repository) == before
+    assert cli.main(["fold", "AGENTS.md", *options]) == 0
+    shown = capsys.readouterr().out
+    assert said in shown
+    assert set(dry.splitlines()) - {"Nothing is written: --dry-run."} < set(shown.splitlines())
+    after = texts(repository)
+    assert sorted(after.keys() - before) == sorted(made)
+    checked = [one for one in made if one != "src/ui/AGENTS.md"]
+    assert cli.main(["check", *checked, "AGENTS.md", "CLAUDE.md"]) == 0, capsys.readouterr().out
+    assert cli.main(["fold", "AGENTS.md", "--unfold"]) == 0
+    assert texts(repository) == before
+    assert not (repository / ".agents").exists()
+
+
+@pytest.mark.usefixtures("repository")
+def test_what_costs_more_is_said(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "# A\n## Data\n<!-- fold: where data lives and what is in it -->\nIn `data/`.\n"
+    (repository / "AGENTS.md").write_text(text, encoding="utf-8")
+    assert cli.main(["fold", "AGENTS.md", "--to-skill", "data", "--client", "codex"]) == 0
+    shown = capsys.readouterr().out
+    assert "tokens in each session, which is more; " in shown
+    assert "a.data costs more folded than as it is: take its mark away." in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["AGENTS.md", "--to", "AGENTS.md"], "is the file to fold: name another one"),
+        (["AGENTS.md", "--to", "../x.md"], "name a file in "),
+        (["AGENTS.md", "--to", "src"], "that ends in .md"),
+        (["AGENTS.md", "--to-rule", "x"], "--to-rule and --paths go together"),
+        (["AGENTS.md", "--to", "x.md", "--paths", "*.ts"], "--to-rule and --paths go together"),
+        (["AGENTS.md", "--dry-run"], "or --unfold is missing: it says what to do"),
+        (["AGENTS.md", "--unfold", "--root", "src"], "that's no folder around AGENTS.md"),
+        (["AGENTS.md", "--to-rule", "x", "--paths", "*", "--client", "codex"], "says for which"),
+        (["AGENTS.md", "--to-rule", "old", "--paths", "*"], "old.md is there: take another name"),
+        (["AGENTS.md", "--to-rule", "../x", "--paths", "*"], "isn't a name"),
+        (["AGENTS.md", "--to-skill", "Data"], "isn't a name: small letters"),
+        (["AGENTS.md", "--to", "x.md", "--section", "rules"], "AGENTS.md:1 has no mark"),
+        (["AGENTS.md", "--to", "x.md", "--section", "date"], "has no section 'date'"),
+        (["CLAUDE.md", "--to", "x.md"], "CLAUDE.md marks no section"),
+        (["CLAUDE.md", "--unfold"], "has no such section"),
+        (["src/ui/app.ts"], "isn't Markdown: `fold` takes files such as AGENTS.md"),
+    ],
+)
+def test_what_cannot_move_stays(
+    options: list[str], message: str, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository / ".claude/rules").mkdir()
+    (repository / ".claude/rules/old.md").write_text("Old.\n", encoding="utf-8")
+    before = texts(repository)
+    assert cli.main(["fold", *options]) == 2
+    assert message in capsys.readouterr().err
+    assert texts(repository) == before

@@ -113,8 +113,14 @@ def read_markdown(text: str) -> Markdown:
         ParseRefusedError: It can't be read within the limits of parsing.
     """
     data = text.encode("utf-8", "replace")
-    root = parse("markdown", data).root_node
-    at = (lambda byte: byte) if len(data) == len(text) else _Offsets(data).offset
+    # Front matter may end with the file, which the grammar doesn't know.
+    unended = text[:3] in ("---", "+++") and text.rstrip(" \t").endswith(f"\n{text[:3]}")
+    root = parse("markdown", data + b"\n" * unended).root_node
+    offset = (lambda byte: byte) if len(data) == len(text) else _Offsets(data).offset
+
+    def at(byte: int) -> int:
+        return min(offset(byte), len(text))
+
     front: Range | None = None
     comments: list[Range] = []
     prose: list[Range] = []

@@ -14,10 +14,6 @@ local PATTERNS = {
   '*.prompt.md',
   '.cursor/rules/**/*.mdc',
   '.claude/rules/**/*.md',
-  'AGENTS.full.md',
-  'CLAUDE.full.md',
-  'GEMINI.full.md',
-  'copilot-instructions.full.md',
 }
 
 local function matches(pattern, path)

@@ -70,6 +70,7 @@ class Client:
     trust: tuple[str, ...] = ()
     note: str = ""
     own: tuple[str, ...] = ()
+    signs: tuple[str, ...] = ()
     user: tuple[str, ...] = ()
 
 

@@ -1,18 +1,15 @@
-"""Instruction files folded for clients that can't fold, and the way back."""
+"""The sections of instruction files that are worth folding, and the marks that fold them."""
 
 from __future__ import annotations
 
 import re
-import shlex
 from bisect import bisect_left
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import TypeVar
 
 from foldline.backends.parsers.markdown import Range
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.checks.diagnostic import Change
-from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions import document
 from foldline.ide.plugins import Action
 
@@ -33,59 +30,6 @@ _IMPERATIVE = re.compile(
     r"remove|run|set|start|stop|test|treat|try|update|use|verify|wait|write)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-
-
-def generate(file: document.InstructionFile, target: str) -> str:
-    """Return the folded text of a file with a comment that says where it comes from.
-
-    The comment stands below front matter, which clients read at the beginning only.
-    """
-    newline = "\r\n" if "\r\n" in file.text else "\n"
-    line = (
-        f"<!-- Generated, edit {file.path} instead and run: {command_for(file.path, target)} "
-        f"(sha256 {digest_of(file.text)}) -->{newline}"
-    )
-    text = file.render().text
-    at = document.below_front_matter(text)
-    generated = text[:at] + line + text[at:]
-    origin = document.origin_of(generated)
-    if origin is None or origin["source"] != file.path or "-->" in file.path + target:
-        raise ToolRefused(f"no comment can hold the path {file.path!r}: rename the file")
-    return generated
-
-
-def command_for(source: str, target: str) -> str:
-    """Return the command line that writes a generated file."""
-    return shlex.join(["foldline", "fold", source, "--write", target])
-
-
-def digest_of(text: str) -> str:
-    """Return what names the version of a text."""
-    return sha256(text.encode()).hexdigest()[:16]
-
-
-def unfold(text: str, file: document.InstructionFile) -> str:
-    """Return the whole text for a folded one, with what was changed around the folded sections.
-
-    Raises:
-        ToolRefused: A folded section isn't there as it was, or more than once.
-    """
-    rendered = file.render().text
-    origin = None if text == rendered else document.origin_of(text)
-    plain = text[: origin.start()] + text[origin.end() :] if origin else text
-    if plain == rendered:
-        return file.text
-    parts, at = [], 0
-    for section in file.folded:
-        folded = file.fold_text(section)
-        start = plain.find(folded, at)
-        if plain.count(folded) != 1 or start < 0:
-            raise ToolRefused(
-                f"the folded section {section.key!r} was changed: change it in {file.path}"
-            )
-        parts += [plain[at:start], file.whole_text(section)]
-        at = start + len(folded)
-    return "".join([*parts, plain[at:]])
 
 
 def action_at(file: document.InstructionFile, path: str, offset: int) -> Action | None:

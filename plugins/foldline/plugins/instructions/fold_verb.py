@@ -12,30 +12,43 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Prints an instruction file, such as AGENTS.md, with its marked sections folded: a section that has a
 line <!-- fold: what it tells --> becomes its heading, that summary, and where to read the rest.
-With --write the text goes to a file that says where it comes from, so that --check can tell
-whether it is up to date: the exit status is 1 if it isn't."""
+With --to, --to-rule or --to-skill these sections move to where clients load them on demand: their
+heading, summary and new place stay, and links are mended. --unfold brings them back. The change is
+shown, and what each client pays before and after."""
 
 
 def register(verbs: Verbs) -> None:
     parser = verbs.add_parser(
         "fold", help="fold the marked sections of an instruction file", description=DESCRIPTION
     )
-    parser.add_argument("file", metavar="FILE", help="the instruction file, or a generated one")
+    parser.add_argument("file", metavar="FILE", help="the instruction file")
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "--open-sections", action="append", default=[], metavar="KEY", help="show a section in full"
     )
-    what.add_argument("--write", metavar="OUT", help="write the folded text to OUT")
-    for option, answer in {
-        "--check": "say whether FILE, written by --write, is up to date",
-        "--unfold": "print the whole text of FILE, written by --write",
-        "--suggest": "list sections that look like reference",
-    }.items():
-        what.add_argument(option, action="store_true", help=answer)
     for option, value, meaning in (
-        ("--tool", "NAME", "the client's name for `read_section`"),
+        ("--to", "PATH", "move the sections to a file, such as DIR/AGENTS.md"),
+        ("--to-rule", "NAME", "move them to a rule for the files of --paths"),
+        ("--to-skill", "NAME", "move each to a skill; NAME begins the names of several"),
+    ):
+        what.add_argument(option, metavar=value, help=meaning)
+    for option, meaning in (
+        ("--unfold", "bring moved sections back"),
+        ("--suggest", "list sections that look like reference"),
+    ):
+        what.add_argument(option, action="store_true", help=meaning)
+    for option, value, about in (
+        ("--section", "KEY", "the sections to move or bring back (default: all)"),
+        ("--paths", "GLOB", "the files that a rule is for"),
+        ("--client", "NAME", "whose rules or skills (default: those that the repository shows)"),
+    ):
+        parser.add_argument(
+            option, metavar=value, help=about, nargs="+", action="extend", default=[]
+        )
+    parser.add_argument("--dry-run", action="store_true", help="show the change, and write nothing")
+    for option, value, meaning in (
+        ("--tool", "NAME", "the client's name for `read_section`, in what is printed"),
         ("--root", "DIR", "the folder that the client works in (default: the repository)"),
-        ("--skill", "DIR", "with --write: also write a skill that reads the sections, into DIR"),
     ):
         parser.add_argument(option, metavar=value, help=meaning)
     parser.set_defaults(run=run)

@@ -1,123 +1,205 @@
-"""Carries out `foldline fold`: prints, writes and compares folded files."""
+"""Carries out `foldline fold`: prints folded files, and moves sections to other files and back."""
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from posixpath import dirname
+from typing import TypeAlias
 
 from foldline.agent.install import files as edited
 from foldline.agent.refusals import Refused
 from foldline.agent.scan import repository_of
 from foldline.agent.targets import file_and_name, path_from_here
 from foldline.agent.terminal import complain, is_styled, show
+from foldline.backends.base.languages import UNKNOWN, language_of
 from foldline.backends.files.reader import read_bytes, read_text
 from foldline.backends.formatting.visible import visible
-from foldline.ide.errors import ToolRefused
-from foldline.ide.instructions import document
-from foldline.ide.instructions.files import LARGEST
+from foldline.ide.folder import Folder
+from foldline.ide.instructions.document import InstructionFile, InstructionSection, instruction_file
+from foldline.ide.instructions.files import LARGEST, instruction_files
+from foldline.ide.instructions.front_matter import SKILL, faults, matches
 from foldline.ide.workspace import Workspace
 from foldline.links import resolved
 from foldline.plugins.instructions import fold
+from foldline.plugins.instructions.clients import all_clients, chosen_clients
+from foldline.plugins.instructions.moving import Changes, Mover
+from foldline.plugins.instructions.stack import When, stacks
 
-SKILL = Path(__file__).with_name("fold_skill.md")
+_Place: TypeAlias = tuple[str, str]
 BOM = "\ufeff"
 """The byte order mark, which a reader of text leaves out."""
 
 
 def run(options: Namespace) -> int:
     path, _ = file_and_name(options.file)
-    mark = BOM * read_bytes(path, LARGEST).startswith(BOM.encode())
+    if language_of(path.name) not in (UNKNOWN, "markdown"):
+        raise Refused(f"{options.file} isn't Markdown: `fold` takes files such as AGENTS.md")
     # Clients work in repositories: paths in what they load are from there.
     root = repository_of(path) if options.root is None else resolved(options.root)
-    if not root.is_dir():
-        raise Refused(f"--root {options.root}: there is no such folder")
+    if not path.is_relative_to(root) or not root.is_dir():
+        raise Refused(f"--root {options.root}: that's no folder around {options.file}")
     workspace = Workspace.at(root)
-    file = _read(workspace, root, path, options.tool or "")
+    file = instruction_file(path, root, read_text(path, LARGEST, strict=True))
     if options.suggest:
         return _suggest(workspace, path, file)
-    if options.check or options.unfold:
-        origin = document.origin_of(file.text)
-        if origin is None:
-            raise Refused(f"{options.file} wasn't written by `foldline fold --write`")
-        source_path = resolved(root / origin["source"])
-        if not source_path.is_relative_to(root):
-            raise Refused(f"{options.file} names a source outside of its project: {source_path}")
-        source = _read(workspace, root, source_path)
-        if options.unfold:
-            _print(mark + fold.unfold(file.text, source))
-            return 0
-        return _check(file, source, changed=origin["digest"] != fold.digest_of(source.text))
-    if options.skill and options.write is None:
-        raise Refused("--skill goes with --write OUT: it reads the sections that OUT folds")
-    if options.write is None:
-        opened = [one for key in options.open_sections for one in file.opening(key)]
-        _print(mark + file.render(opened).text)
-        return 0
-    if options.tool:
-        raise Refused("--tool is for printed text: a written file names lines alone")
-    target = resolved(options.write)
-    if not (target.is_relative_to(root) and path.is_relative_to(root)):
-        raise Refused(f"{target} and its source have to be in one project; --root DIR names it")
-    if target == path:
-        raise Refused(f"{options.write} is the file to fold: --write names another one")
-    text = mark + fold.generate(file, target.relative_to(root).as_posix())
-    _write(
-        target,
-        text,
-        is_ours=lambda before: document.origin_of(before.removeprefix(BOM)) is not None,
-        instead=f"move it to a place that no client loads, such as docs/agents/{target.stem}"
-        ".full.md, and fold it there",
-    )
-    if options.skill is not None:
-        skill = SKILL.read_text(encoding="utf-8")
-        name = skill.splitlines()[1]
-        file_of_skill = resolved(options.skill) / "folded-sections" / "SKILL.md"
-        _write(file_of_skill, skill, is_ours=lambda before: name in before, instead="rename it")
+    if bool(options.to_rule) != bool(options.paths):
+        raise Refused("--to-rule and --paths go together")
+    if options.unfold or options.to or options.to_rule or options.to_skill:
+        return _move(options, workspace.folders()[0], file)
+    if options.section or options.client or options.dry_run:
+        raise Refused("--to, --to-rule, --to-skill or --unfold is missing: it says what to do")
+    tool = options.tool if options.tool and workspace.folder(path).instructs(path) else ""
+    file = replace(file, tool=tool, has_front_matter=False)
+    opened = [one for key in options.open_sections for one in file.opening(key)]
+    mark = BOM * read_bytes(path, LARGEST).startswith(BOM.encode())
+    _print(mark + file.render(opened).text)
     return 0
 
 
-def _read(workspace: Workspace, root: Path, path: Path, tool: str = "") -> document.InstructionFile:
-    """Return a file; `tool` is named where it reads the file's sections, too."""
-    file = document.instruction_file(path, root, read_text(path, LARGEST, strict=True))
-    client = tool if tool and workspace.folder(path).instructs(path) else ""
-    return replace(file, tool=client, has_front_matter=False)
+def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
+    root, places = folder.root, dict[InstructionSection, list[_Place]]()
+    names = [one.relative_to(root).as_posix() for one in instruction_files(folder)]
+    mover = Mover(folder.access.file_backend, file.path, names)
+    keys = [file.section(key).key for key in options.section]
+    if options.unfold:
+        changes = mover.unfold(keys)
+    else:
+        sections = [one for one in file.sections if one.key in keys] if keys else file.folded
+        for section in sections:
+            if not section.summary:
+                place = f"{file.path}:{file.line(section.start)}"
+                raise Refused(f"{place} has no mark: write <!-- fold: what it tells --> below it")
+        if not sections:
+            raise Refused(f"{file.path} marks no section: --suggest lists some")
+        places = dict(zip(sections, _places(options, folder, file, sections), strict=True))
+        for name, head in (one for copies in places.values() for one in copies):
+            if edited.read(root / name, root) is not None and head:
+                raise Refused(f"{name} is there: take another name, or add to it by --to {name}")
+        changes = mover.fold(places)
+    for name, text in changes.items():
+        made = instruction_file(root / name, root, text or "")
+        for _, fault, _ in faults(made, root / name) if text and name.endswith(SKILL) else ():
+            raise Refused(f"{name}: {fault}")
+    lines = [*_costs(options, folder, file, changes, places)]
+    # What moves is never nowhere.
+    for name in sorted(changes, key=lambda name: (name == file.path) is not options.unfold):
+        path, new = root / name, changes[name]
+        before, shown = edited.read(path, root), visible(path_from_here(path))
+        text = new and BOM * (before or "").startswith(BOM) + new
+        show(edited.diff(shown, before, text), end="")
+        if options.dry_run:
+            continue
+        edited.replace(path, before, text, root)
+        show(f"{'Removed' if text is None else 'Written to'} {shown}.")
+        with suppress(OSError):
+            for around in path.parents[: name.count("/")] if text is None else ():
+                around.rmdir()
+    show("\n".join([*lines, *["Nothing is written: --dry-run."] * options.dry_run]))
+    return 0
 
 
-def _write(file: Path, text: str, *, is_ours: Callable[[str], bool], instead: str) -> None:
-    shown = visible(path_from_here(file))
-    before = edited.read(file)
-    if before is not None and not is_ours(before):
-        raise Refused(f"{shown} wasn't written by `foldline fold`, and is left alone: {instead}")
-    edited.replace(file, before, text)
-    show(f"wrote {shown}: {len(text.encode()):,} bytes")
+def _places(
+    options: Namespace,
+    folder: Folder,
+    file: InstructionFile,
+    sections: Sequence[InstructionSection],
+) -> Iterator[list[_Place]]:
+    """Yield where each section goes: files, each with what begins it if it's new."""
+    if options.to:
+        target = resolved(options.to)
+        if not target.is_relative_to(folder.root) or target.suffix not in (".md", ".mdc"):
+            raise Refused(f"--to {options.to}: name a file in {folder.root} that ends in .md")
+        if target == folder.root / file.path:
+            raise Refused(f"--to {options.to} is the file to fold: name another one")
+        yield from [[(target.relative_to(folder.root).as_posix(), "")]] * len(sections)
+        return
+    name = options.to_rule or options.to_skill
+    if not re.fullmatch(r"\w[\w-]*", name):
+        raise Refused(f"{name!r} isn't a name: letters, digits and hyphens")
+    exists = folder.access.file_backend.exists
+    words = options.client or folder.options().clients
+    used = [one for one in all_clients() if any(map(exists, one.signs or one.own))]
+    ways = [
+        [
+            (re.sub(r"\*+(/\*)?(?=[./])", "{}", path), rule.patterns)
+            for rule in client.rules
+            if rule.confirmed and (rule.patterns if options.to_rule else rule.lists == "skill")
+            for path in rule.files
+            if "*" in path
+        ]
+        for client in (chosen_clients(words) if words else used)
+    ]
+    chosen: list[_Place] = []
+    for some in sorted(filter(None, ways), key=len):
+        if not any(one in chosen for one in some):
+            # One file may serve several clients.
+            chosen.append(max(some, key=lambda one: sum(one in others for others in ways)))
+    if options.to_rule and not chosen:
+        raise Refused("--client says for which client: claude-code, copilot or cursor")
+    globs, joined = json.dumps(options.paths), ",".join(options.paths)
+    heads = {"paths": f"paths: {globs}", "globs": f"globs: {joined}\nalwaysApply: false"}
+    for section in sections:
+        slug = re.sub(r"[\W_]+", "-", file.short_key(section))
+        full = name if options.to_rule or len(sections) == 1 else f"{name}-{slug}"
+        about = json.dumps(section.summary, ensure_ascii=False)
+        heads[""] = f"name: {full}\ndescription: {about}"
+        yield [
+            (path.format(full), f"---\n{heads.get(key, f'{key}: {json.dumps(joined)}')}\n---\n")
+            for path, key in chosen or [(".agents/skills/{}/SKILL.md", "")]
+        ]
 
 
-def _check(
-    file: document.InstructionFile, source: document.InstructionFile, *, changed: bool
-) -> int:
-    name = visible(file.path)
-    if file.text == fold.generate(source, file.path):
-        show(f"{name} is up to date")
-        return 0
-    command = visible(fold.command_for(source.path, file.path))
-    why = f"is out of date: {visible(source.path)} has changed"
-    if not changed:
-        try:
-            fold.unfold(file.text, source)
-            message = f"put what `foldline fold {name} --unfold` prints into {visible(source.path)}"
-        except ToolRefused as error:
-            message = visible(str(error))
-        why = f"was changed by hand: {message}"
-    complain(f"{name} {why}, and run `{command}`")
-    return 1
+def _costs(
+    options: Namespace,
+    folder: Folder,
+    file: InstructionFile,
+    changes: Changes,
+    places: Mapping[InstructionSection, Sequence[_Place]],
+) -> Iterator[str]:
+    """Yield what each client that loads a file pays before and after, and where that is more."""
+    files, counter = folder.access.file_backend, folder.counter()
+    count, shown = counter.count, counter.format
+    clients = chosen_clients(options.client or folder.options().clients)
+    heads = dict(one for copies in places.values() for one in copies)
+    near = next((f"{dirname(one)}/_" for one in heads if dirname(one)), None)
+    if options.paths:
+        every = (one.path for one in files.walk_folder("."))
+        near = next((one for one in every if any(matches(g, one) for g in options.paths)), None)
+        if near is None:
+            yield f"No file matches {' or '.join(options.paths)}."
+    around = dirname(file.path)
+    beside = f"{around}/_" if around else None
+    when = f"for files in {around}" if around else "in each session"
+    before = list(stacks(folder, clients, beside))
+    for name, text in changes.items():
+        files.set_overlay(name, text or "")
+    after, loading = (list(stacks(folder, clients, one)) for one in (beside, near))
+    moved = sum(count(file.whole_text(one)) for one in places)
+    for client, old, new, there in zip(clients, before, after, loading, strict=True):
+        if any(one.path == file.path for one in old.files):
+            paid, cost = old.base + old.added, new.base + new.added
+            more = ", which is more" * (bool(places) and cost >= paid)
+            ways = (one.why for one in there.files if one.path in heads and one.when != When.ALWAYS)
+            way = f"; {shown(moved)} {next(ways, 'when read')}" * bool(places)
+            yield f"{client.title}: {shown(paid)} -> {shown(cost)} tokens {when}{more}{way}"
+    folded = instruction_file(folder.root / file.path, folder.root, changes[file.path] or "")
+    for section, copies in places.items():
+        left = folded.whole_text(folded.section(section.key))
+        left += copies[0][1] * copies[0][0].endswith(SKILL)
+        if count(left) >= count(file.whole_text(section)):
+            yield f"{section.key} costs more folded than as it is: take its mark away."
 
 
-def _suggest(workspace: Workspace, path: Path, file: document.InstructionFile) -> int:
+def _suggest(workspace: Workspace, path: Path, file: InstructionFile) -> int:
     counter = workspace.folder(path).counter(path)
-    sections: list[document.InstructionSection] = []
+    sections: list[InstructionSection] = []
     for section in file.sections:
         inside = sections and section.start < sections[-1].end
         if not inside and fold.is_reference(file, section):

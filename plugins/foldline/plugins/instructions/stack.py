@@ -346,7 +346,7 @@ class _Stack:
             inner = "" if real == "." else f"{real}/"
             for stamp in self.backend.walk_folder(real, no_ignore=True):
                 yield _joined(folder, stamp.path.removeprefix(inner))
-            for one in () if is_link else (self.backend.root / real).iterdir():
+            for one in () if is_link else (self.backend.root / real).glob("*"):
                 if one.is_symlink() and one.is_dir():
                     yield from self._inside(_joined(folder, one.name), is_link=True)
 

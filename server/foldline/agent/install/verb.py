@@ -82,7 +82,7 @@ def run(options: Namespace) -> int:
             folding = ", ".join(name for name, one in CLIENTS.items() if one.plugin)
             raise InstallError(
                 f"{client.title} takes no plugin that folds, only {folding} does: "
-                "`foldline fold FILE --write OUT` writes a folded file"
+                "`foldline fold FILE --to-skill NAME` and `--to-rule NAME` need none"
             )
     for client in clients:
         _install(client, root, options)

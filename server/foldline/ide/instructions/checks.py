@@ -81,9 +81,7 @@ def _of_sections(file: InstructionFile, counter: TokenCounter) -> Iterator[Findi
             continue
         folded, full = map(counter.count, (file.fold_text(section), file.whole_text(section)))
         if not section.summary:
-            message = (
-                f"`{section.key}` folds without a summary: after `fold:`, say when to read it."
-            )
+            message = f"`{section.key}` isn't folded: after `fold:`, say when to read it."
             yield Finding(Code.MISSING_SUMMARY, message, section.mark)
         elif folded >= full:
             message = (

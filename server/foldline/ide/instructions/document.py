@@ -23,11 +23,7 @@ from foldline.records import record
 
 START = "start"
 """The key of what stands above the first heading."""
-_FOLD = re.compile(r"<!--\s*fold:(.*?)-->[ \t]*\r?\n?", re.DOTALL)
-_ORIGIN = re.compile(
-    r"<!-- Generated, edit (?P<source>[^\n]{1,4096}?) instead and run: foldline fold [^\n]* "
-    r"\(sha256 (?P<digest>[0-9a-f]{16})\) -->\r?\n"
-)
+_FOLD = re.compile(r"<!--\s*fold(?::(.*?)|\s*)-->[ \t]*\r?\n?", re.DOTALL)
 _AFTER_FRONT_MATTER = re.compile(r".*\n?\s*")
 _NO_SLUG = re.compile(r"[^\w]+")
 
@@ -42,7 +38,7 @@ class InstructionSection(NamedTuple):
         body: Where the text below the heading begins.
         own: Where the first section inside it begins, or else its end.
         end: Where it ends, with all sections inside it.
-        mark: The comment that folds it; its text is the summary.
+        mark: The comment that folds it, if it has a summary.
     """
 
     path: tuple[str, ...]
@@ -135,7 +131,7 @@ class InstructionFile:
         comments = self.markdown.comments
         for one in comments[bisect_left(comments, (start,)) : bisect_left(comments, (end,))]:
             if mark := _FOLD.match(self.text, one.start):
-                return Range(*mark.span()), " ".join(mark[1].split())
+                return Range(*mark.span()), " ".join((mark[1] or "").split())
         return None, ""
 
     def section(self, key: str) -> InstructionSection:
@@ -164,14 +160,15 @@ class InstructionFile:
             ToolRefused: There is no such section.
         """
         path = self.section(key).path
-        return [one.key for one in self.sections if one.mark and one.path == path[: len(one.path)]]
+        around = (one for one in self.sections if one.path == path[: len(one.path)])
+        return [one.key for one in around if one.summary]
 
     @property
     def folded(self) -> tuple[InstructionSection, ...]:
         """The sections that their authors fold, without those inside of others."""
         marked: list[InstructionSection] = []
         for section in self.sections:
-            if section.mark and not (marked and section.start < marked[-1].end):
+            if section.summary and not (marked and section.start < marked[-1].end):
                 marked.append(section)
         return tuple(marked)
 
@@ -248,7 +245,7 @@ class InstructionFile:
         for at, section in enumerate(sections):
             if section.start < hidden_end:
                 continue
-            if section.mark is None or section.key in opened:
+            if not section.summary or section.key in opened:
                 yield self._block(section, "FULL", self.text[section.start : section.own])
             else:
                 hidden_end = section.end
@@ -303,20 +300,6 @@ def instruction_file(path: PurePath, root: PurePath, text: str) -> InstructionFi
     shown = path.relative_to(root) if path.is_relative_to(root) else path
     data = has_front_matter(path)
     return InstructionFile(path.name, text, shown.as_posix(), has_front_matter=data)
-
-
-def origin_of(text: str) -> re.Match[str] | None:
-    """Return the line of a generated file that has the path and the digest of its `source`.
-
-    None for a file that a person wrote.
-    """
-    return _ORIGIN.match(text, below_front_matter(text))
-
-
-def below_front_matter(text: str) -> int:
-    """Return where the text below front matter begins."""
-    front = read_markdown(text).front_matter
-    return text.find("\n", front.end) + 1 if front else 0
 
 
 def _slug(title: str) -> str:

@@ -82,7 +82,7 @@ def module_of(file: InstructionFile, path: str) -> PromptModule:
                 title=section.title,
                 number=section.number,
                 depth=len(section.path) - 1,
-                visibility=Visibility.SUMMARY if section.mark else Visibility.FULL,
+                visibility=Visibility.SUMMARY if section.summary else Visibility.FULL,
                 kind="markdown",
                 source=span,
                 selection=SourceSpan(path, heading.start, heading.end),

@@ -28,13 +28,8 @@ PATTERNS = (
     "*.prompt.md",
     ".cursor/rules/**/*.mdc",
     ".claude/rules/**/*.md",
-    # What `foldline fold --write` makes such files of.
-    "AGENTS.full.md",
-    "CLAUDE.full.md",
-    "GEMINI.full.md",
-    "copilot-instructions.full.md",
 )
-"""The files that clients load by themselves and their sources, in the syntax of `.gitignore`."""
+"""The files that clients load by themselves, in the syntax of `.gitignore`."""
 
 LARGEST = 1_000_000
 """A larger file is none that somebody wrote for a model, in bytes."""

@@ -134,7 +134,7 @@ class MarkdownSource(PromptSource):
 
     def _summary(self, section: InstructionSection) -> SectionSummary:
         text = self.file.whole_text(section)
-        folded = self.file.fold_text(section) if section.mark else text
+        folded = self.file.fold_text(section) if section.summary else text
         return SectionSummary(
             name=self.file.name,
             section_key=section.key,

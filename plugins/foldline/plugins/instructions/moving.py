@@ -1,0 +1,297 @@
+"""Sections moved from an instruction file to where clients load them on demand, and back.
+
+In the mark of a section that moves, `fold` becomes `folded from FILE#KEY`; links are mended. Its
+heading stays in the file, with its summary and where the rest is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from posixpath import dirname, join, normpath, relpath
+from typing import NamedTuple, TypeAlias
+
+from foldline.backends.errors import PathError
+from foldline.backends.files.base import FileBackend
+from foldline.ide.errors import ToolRefused
+from foldline.ide.instructions.document import InstructionFile, InstructionSection, instruction_file
+from foldline.ide.instructions.renaming import anchors
+from foldline.plugins.instructions.mentions import Kind, mentions
+from foldline.records import record
+
+Changes: TypeAlias = dict[str, str | None]
+"""The new texts of files, by their paths from the root; None for one that goes."""
+_Edit: TypeAlias = tuple[int, int, str]
+_Goes: TypeAlias = Callable[[str, str], Sequence[str]]
+"""The files to which what has an anchor in a file moves; none if it stays."""
+# Links may lead out of the root.
+_DEEP = "/_" * 64
+_POINTER = re.compile(r"\s*Folded: (.*) \((read|skill) `([^`\n]+)`\)(?=\s|\Z)")
+_MOVED = re.compile(r"<!--\s*(folded from ([^\n#]+)#([\w.-]+)):(.*?)-->", re.DOTALL)
+_LABEL = re.compile(r"\[([^]\[]+)\](?!\(|\[[^]])(:?)")
+
+
+class _Moved(NamedTuple):
+    """A section in the file that it moved to: what to make of it there, and to get it back."""
+
+    path: str
+    key: str
+    summary: str
+    text: tuple[int, int]
+    name: _Edit
+    cut: _Edit
+
+
+@record
+class Mover:
+    """Moves sections of the file `home`, and mends the links of the instruction files `names`."""
+
+    files: FileBackend
+    home: str
+    names: Collection[str]
+
+    def fold(self, places: Mapping[InstructionSection, Sequence[tuple[str, str]]]) -> Changes:
+        """Return what changes if marked sections, none inside another, move to files.
+
+        A section has a copy in each of its files; with each is what begins it if it's new.
+
+        Raises:
+            ToolRefused: It couldn't be undone byte for byte, or a link would be lost.
+        """
+        home, moved, stubs = self._file(self.home), dict[str, list[str]](), list[_Edit]()
+        for section, copies in places.items():
+            _check_references(home, section)
+            for one, anchor in zip(home.sections, anchors(home), strict=True):
+                if section.start <= one.start < section.end:
+                    # Its own heading also stays.
+                    moved[anchor] = [*(path for path, _ in copies), *[self.home] * (one is section)]
+
+        def goes(file: str, anchor: str) -> Sequence[str]:
+            return moved.get(anchor, ()) if file == self.home else ()
+
+        targets = {path for copies in places.values() for path, _ in copies}
+        texts = {path: self._mended(path, goes) for path in {*self.names, *targets}}
+        for section, copies in places.items():
+            assert section.mark is not None
+            end = section.start + len(home.whole_text(section).rstrip())
+            newline = "\r\n" if home.text[: section.body].endswith("\r\n") else "\n"
+            word = home.text.index("fold", section.mark.start)
+            name = (word, word + len("fold"), f"folded from {self.home}#{home.short_key(section)}")
+            for path, head in copies:
+                before = texts[path] or head
+                own = self._mended(self.home, goes, [name], (section.start, end), path)
+                texts[path] = before + newline * bool(before) + own + newline
+            path, is_skill, _ = copies[0][0].partition("/SKILL.md")
+            where = f"{'skill' if is_skill else 'read'} `{path}`"
+            stubs.append((section.body, end, f"{newline}Folded: {section.summary} ({where})"))
+        texts[self.home] = self._mended(self.home, goes, stubs)
+        changes: Changes = {path: text for path, text in texts.items() if text != self._read(path)}
+        self._check_undone([section.key for section in places], changes)
+        return changes
+
+    def unfold(self, keys: Collection[str] = ()) -> Changes:
+        """Return what changes if moved sections come back: those of these `keys`, or all.
+
+        Raises:
+            ToolRefused: There is none, or it can't be told what it was.
+        """
+        home, cuts, edits = self._file(self.home), dict[str, list[_Edit]](), list[_Edit]()
+        stubs = [
+            (section, match, match[3] + "/SKILL.md" * (match[2] == "skill"))
+            for section in home.sections
+            if (match := _POINTER.match(home.text, section.body)) and match.end() <= section.own
+            if not keys or section.key in keys
+        ]
+        if not stubs or len(stubs) < len(keys):
+            raise ToolRefused(f"{self.home} has no such section that `foldline fold` has moved")
+        every = [
+            one
+            for path in sorted({*self.names, *(path for _, _, path in stubs)})
+            for one in _moved(self._file(path), self.home)
+        ]
+        found = []
+        for section, match, path in stubs:
+            named = [one for one in every if one.key in (section.key, section.path[-1])]
+            found.append([one for one in named if one.summary == match[1]])
+            if [one.path for one in found[-1]].count(path) != 1 or found[-1] != named:
+                comment = f"<!-- folded from {self.home}#{section.path[-1]}: {match[1]} -->"
+                raise ToolRefused(
+                    f"{self.home}:{home.line(section.start)}: {path} should have one section with "
+                    f"{comment}: bring it back, or delete the line `Folded:`"
+                )
+        for one in (one for copies in found for one in copies):
+            cuts.setdefault(one.path, []).append(one.cut)
+
+        def goes(file: str, anchor: str) -> Sequence[str]:
+            if file not in cuts:
+                return ()
+            every = zip(self._file(file).sections, anchors(self._file(file)), strict=True)
+            ats = (one.start for one, name in every if name == anchor)
+            stays = any(not any(start <= at < end for start, end, _ in cuts[file]) for at in ats)
+            return [] if stays else [self.home]
+
+        for (section, match, _), copies in zip(stubs, found, strict=True):
+            own = {self._mended(one.path, goes, [one.name], one.text, self.home) for one in copies}
+            if len(own) > 1:
+                paths = " and ".join(one.path for one in copies)
+                raise ToolRefused(f"{section.key!r} differs in {paths}: make both alike")
+            edits.append((section.start, match.end(), own.pop()))
+        changes: Changes = {
+            path: self._mended(path, goes, edits if path == self.home else cuts.get(path, ()))
+            for path in {*self.names, *cuts, self.home}
+        }
+        for path in cuts:
+            front = self._made(path, changes[path]).markdown.front_matter
+            if not (changes[path] or "")[front.end if front else 0 :].strip("-+\r\n"):
+                changes[path] = None
+        return {path: text for path, text in changes.items() if text != self._read(path)}
+
+    def _check_undone(self, keys: Collection[str], changes: Changes) -> None:
+        before = {path: self._read(path) for path in changes}
+        for path, text in changes.items():
+            self.files.set_overlay(path, text or "")
+        try:
+            undone = Mover(self.files, self.home, {*self.names, *changes}).unfold(keys)
+        except ToolRefused as error:
+            raise ToolRefused(f"nothing is moved, as it couldn't come back: {error}") from error
+        finally:
+            for path in changes:
+                self.files.remove_overlay(path)
+        for path, text in before.items():
+            lines = ((one or "").split("\n") for one in (text, undone.get(path, changes[path])))
+            for at, (line, back) in enumerate(zip(*lines, strict=False), 1):
+                if line != back:
+                    raise ToolRefused(
+                        f"{path}:{at}: this would come back as {back!r}: write it like that"
+                    )
+
+    def _read(self, path: str) -> str | None:
+        with suppress(PathError):
+            return self.files.load(self.files.resolve_unsaved(path)).text
+        return None
+
+    def _made(self, path: str, text: str | None) -> InstructionFile:
+        return instruction_file(self.files.root / path, self.files.root, text or "")
+
+    def _file(self, path: str) -> InstructionFile:
+        return self._made(path, self._read(path))
+
+    def _mended(
+        self,
+        path: str,
+        goes: _Goes,
+        edits: Sequence[_Edit] = (),
+        part: tuple[int, int] | None = None,
+        to: str = "",
+    ) -> str:
+        """Return a file, or a part of it, with edits, as it has to be in the file `to`."""
+        file, pieces = self._file(path), list[str]()
+        at, end = part or (0, len(file.text))
+        for start, stop, text in sorted([*edits, *self._links(file, to or path, goes)]):
+            # What is in an edited part has gone.
+            if at <= start and stop <= end:
+                pieces += [file.text[at:start], text]
+                at = stop
+        return "".join([*pieces, file.text[at:end]])
+
+    def _links(self, file: InstructionFile, to: str, goes: _Goes) -> Iterator[_Edit]:
+        """Yield the links, imports and names in code of a file, as they have to be in another."""
+        for start, stop, kind in _places(file):
+            written = file.text[start:stop]
+            new = written
+            if kind == "name":
+                new = self._name(written, file.path, to)
+            elif kind == "link" or self._is_beside(file.path, written):
+                new = _link(written, file.path, to, goes)
+            yield start, stop, new
+
+    def _is_beside(self, path: str, written: str) -> bool:
+        with suppress(PathError):
+            return self.files.exists(normpath(join(dirname(path), written)))
+        return False
+
+    def _name(self, written: str, at: str, to: str) -> str:
+        """Return a path that stands in code, for another file, if it can be led back."""
+
+        def mended(name: str, at: str, to: str) -> str:
+            from_root = not dirname(at) and not self._is_beside(to, name)
+            if from_root or dirname(at) == dirname(to) or not self._is_beside(at, name):
+                return name
+            new = _relative(name, normpath(join(dirname(at), name)), to)
+            # What leads out of neither folder is found by its end.
+            return new if "../" in (name[:3], new[:3]) else name
+
+        new = mended(written, at, to)
+        return new if mended(new, to, at) == written else written
+
+
+def _moved(file: InstructionFile, home: str) -> Iterator[_Moved]:
+    """Yield what was moved from a file to this one."""
+    comments = file.markdown.comments if "folded from" in file.text else ()
+    found = [
+        (section, match)
+        for one in comments
+        if (match := _MOVED.match(file.text, one.start)) and match[2] == home
+        for section in file.sections
+        if section.body <= match.start() < section.own
+    ]
+    starts = [section.start for section, _ in found]
+    for at, (section, match) in enumerate(found):
+        start, end = section.start, min([section.end, *starts[at + 1 : at + 2]])
+        # A line end was put around it.
+        end = start + len(file.text[start:end].rstrip())
+        before = len(re.sub(r"\r?\n\Z", "", file.text[:start]))
+        after = end + len(file.text[end:]) - len(re.sub(r"\A\r?\n", "", file.text[end:]))
+        summary, name = " ".join(match[4].split()), (*match.span(1), "fold")
+        yield _Moved(file.path, match[3], summary, (start, end), name, (before, after, ""))
+
+
+@lru_cache(maxsize=64)
+def _places(file: InstructionFile) -> tuple[tuple[int, int, str], ...]:
+    """Return the places of paths in a file: links, imports and names in code."""
+    found = {start: (start, end, "link") for start, end in file.markdown.link_targets()}
+    spans = {one.start for one in file.markdown.code_spans()}
+    for one in mentions(file.markdown):
+        kind = "name" if one.start in spans else "import"
+        if one.kind == Kind.PATH and (kind == "name" or file.text[one.start - 1] == "@"):
+            found.setdefault(one.start, (one.start, one.end, kind))
+    return tuple(found.values())
+
+
+def _link(written: str, at: str, to: str, goes: _Goes) -> str:
+    """Return a link of the file `at` for the file `to`."""
+    path, mark, anchor = written.partition("#")
+    if re.match(r"[\w+.-]+:|/", path):
+        return written
+    old = normpath(join(dirname(at), path)) if path else at
+    new = goes(old, anchor) if mark else ()
+    there = to if to in new else [*new, old][0]
+    if there == old and (dirname(at) == dirname(to) if path else at == to):
+        return written
+    return ("" if mark and there == to else _relative(path, there, to)) + mark + anchor
+
+
+def _relative(written: str, path: str, to: str) -> str:
+    """Return a path from the root for the file `to`, in the style of one that is written."""
+    new = relpath(join(_DEEP, path), join(_DEEP, dirname(to)))
+    start = "./" * (written.startswith("./") and len(written) > len("./"))
+    return start + new + "/" * written.endswith("/")
+
+
+def _check_references(file: InstructionFile, section: InstructionSection) -> None:
+    """Refuse to part `[text][label]` from its definition."""
+    uses: list[tuple[bool, str, int]] = []
+    defined: set[tuple[bool, str]] = set()
+    for part in file.markdown.prose:
+        inside = section.start <= part.start < section.end
+        for match in _LABEL.finditer(file.markdown.words(part)):
+            if match[2] and not match.start():
+                defined.add((inside, match[1].casefold()))
+            else:
+                uses.append((inside, match[1].casefold(), part.start))
+    for inside, label, at in uses:
+        if (not inside, label) in defined and (inside, label) not in defined:
+            where = f"{file.path}:{file.line(at)}"
+            raise ToolRefused(f"{where}: [{label}] is defined apart: write the link itself")

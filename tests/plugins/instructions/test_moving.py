@@ -1,0 +1,232 @@
+"""Sections that move to where clients load them come back byte for byte, links and all."""
+
+from __future__ import annotations
+
+import re
+from posixpath import dirname, join, normpath
+
+import pytest
+from hypothesis import assume, event, example, given
+from hypothesis import strategies as st
+
+from foldline.backends.files.memory import MemoryFileBackend
+from foldline.ide.errors import ToolRefused
+from foldline.ide.instructions.document import InstructionFile, instruction_file
+from foldline.plugins.instructions.moving import Mover
+
+HOME = "shop/AGENTS.md"
+SKILL = "---\nname: a\ndescription: b\n---\n"
+RULE = "---\npaths:\n  - 'src/**'\n---\n"
+PLACES = st.sampled_from(
+    [
+        [("shop/src/AGENTS.md", "")],
+        [("docs/new.md", "")],
+        [("docs/old.md", "")],
+        [(".claude/rules/a.md", RULE), (".cursor/rules/a.mdc", RULE)],
+        [(".agents/skills/{}/SKILL.md", SKILL), (".claude/skills/{}/SKILL.md", SKILL)],
+    ]
+)
+TARGETS = [
+    "a.md",
+    "./a.md",
+    "../docs/a.md",
+    "src/",
+    "#one",
+    "#sub",
+    "#two-é",
+    "#",
+    "https://x.y/a.md",
+]
+TARGETS += ["../docs/old.md#old", "../docs/old.md", "/docs/a.md", "../../out.md", "a%20b.md", "src"]
+LINKS = st.sampled_from(TARGETS).map(lambda target: f"See [{target}]({target}).\n")
+PARTS = LINKS | st.sampled_from(
+    [
+        "# One\n",
+        "## Two é\n",
+        "## Two é\n\n",
+        "### Sub\n",
+        "Title\n=====\n",
+        "<!-- fold: why é -->\n",
+        "<!--fold:  why\n two -->\n",
+        "<!-- fold: <!-- fold: nested -->\n",
+        "<!-- fold: `a` (read `b`) #c: d -->\n",
+        "<!-- fold -->\n",
+        "<!-- fold: -->",
+        "```md\n# no heading\n<!-- fold: no mark -->\n[a]: a.md\n```\n",
+        "~~~\nnever closed [x](a.md)\n",
+        "> [quoted](a.md) <!-- fold: no -->\n",
+        "- `a.md`, `src/b.ts`, `b.ts`, `docs/a.md`, `../docs/a.md:3`\n  - `shop/a.md`\n",
+        "@a.md and @../docs/a.md, not @scope/a or `@a.md`\n",
+        "[a]: a.md\n",
+        "[b]: ../docs/a.md 'title'\n",
+        "See [text][a], [b], [c][].\n",
+        "![image](<a.md>)\n",
+        "Folded: why é (read `docs/new.md`)\n",
+        "\n",
+        "text é 🎉 `code`\n",
+        "no line end",
+        "\f\r",
+    ]
+)
+TEXTS = st.lists(PARTS, min_size=3, max_size=14).map("".join)
+MARKED = st.builds(
+    lambda before, body, after: f"{before}## Two é\n<!-- fold: why é -->\n{body}\n### Sub\n{after}",
+    *[TEXTS] * 3,
+)
+OTHERS = {
+    "shop/a.md": "# A\n",
+    "docs/a.md": "# A\n",
+    "docs/old.md": "# Old\n\n[two](../shop/AGENTS.md#two-é), [sub](../shop/AGENTS.md#sub)\n",
+    "shop/CLAUDE.md": "[sub](AGENTS.md#sub) [h](AGENTS.md) [own](#sub)\r\n[one](./AGENTS.md#one)",
+    "shop/src/b.ts": "",
+}
+
+
+def fold(files: dict[str, str], place: list[tuple[str, str]], home: str = HOME) -> dict[str, str]:
+    """Return what all files are after the marked sections of one have moved."""
+    mover = Mover(MemoryFileBackend(files), home, [one for one in files if one.endswith(".md")])
+    root = mover.files.root
+    file = instruction_file(root / home, root, files[home])
+    places = {
+        section: [(path.format(at), head) for path, head in place]
+        for at, section in enumerate(file.folded)
+    }
+    return after(files, mover.fold(places))
+
+
+def unfold(files: dict[str, str], *keys: str, home: str = HOME) -> dict[str, str]:
+    names = [one for one in files if one.endswith((".md", ".mdc"))]
+    return after(files, Mover(MemoryFileBackend(files), home, names).unfold(keys))
+
+
+def after(files: dict[str, str], changes: dict[str, str | None]) -> dict[str, str]:
+    every = {**files, **changes}
+    return {path: text for path, text in every.items() if text is not None}
+
+
+@given(MARKED, PLACES, st.sampled_from(["\n", "\r\n"]))
+@example("# A\n## Two é\n<!-- fold: why é -->\nEnd.", [("docs/new.md", "")], "\r\n")
+@example(
+    "## Two é\n<!-- fold: why é -->\nSee [s](src/), `b.ts`.\n\n", [("shop/src/A.md", "")], "\n"
+)
+def test_what_moves_comes_back_byte_for_byte(
+    text: str, place: list[tuple[str, str]], newline: str
+) -> None:
+    files = {**OTHERS, HOME: text.replace("\n", newline)}
+    marked = InstructionFile(HOME, files[HOME]).folded
+    assume(marked)
+    try:
+        folded = fold(files, place)
+    except ToolRefused as error:
+        event(f"refused: {error}")
+        return
+    keys = [one.key for one in marked]
+    assert unfold(folded, *keys) == files
+    # What somebody has written since comes back with it.
+    (path, _), *others = place
+    if not others:
+        where = path.format(0)
+        folded[where] = folded[where].rstrip() + f"{newline}Added.{newline}"
+        back = unfold(folded, *keys)
+        assert set(back) == set(files)
+        assert back[HOME].replace(f"{newline}Added.", "", 1) == files[HOME]
+
+
+def resolved(files: dict[str, str]) -> dict[str, set[str]]:
+    """What each link leads to: the heading, the file; by its text, for all copies."""
+    every: dict[str, set[str]] = {}
+    for path, text in files.items():
+        for label, target in re.findall(r"\[(\w+)\]\(([^)]+)\)", text):
+            name, _, anchor = target.partition("#")
+            there = normpath(join(dirname(path), name)) if name else path
+            titles = re.findall(r"^#+ (.+)$", files[there], re.MULTILINE)
+            (title,) = [one for one in titles if one.lower() == anchor] or [""]
+            assert title or not anchor, f"{path}: {target}"
+            every.setdefault(label, set()).add(title or there)
+    return every
+
+
+HEADINGS = ("top", "marked", "inner", "other", "last")
+
+
+@given(
+    st.permutations(["shop/AGENTS.md", "docs/AGENTS.md", "AGENTS.md", "src/new.md"]),
+    st.lists(st.tuples(*[st.integers(0, 4)] * 2, st.booleans()), max_size=12),
+)
+def test_each_link_leads_where_it_led(paths: list[str], links: list[tuple[int, int, bool]]) -> None:
+    home, other, third, target = paths
+    texts = {name: f"# {name}\n\n" for name in HEADINGS}
+    texts["marked"] += "<!-- fold: why -->\n"
+    outside = {other: "# elsewhere\n", third: "# far\n\n"}
+    for number, (at, to, whole) in enumerate(links):
+        path = [home, home, home, other, third][at]
+        name = home if to < 3 else other
+        there = "" if name == path else relative(name, path)
+        anchor = "" if whole and there else f"#{[*HEADINGS[1:4], 'elsewhere', 'elsewhere'][to]}"
+        link = f"[l{number}]({there}{anchor})\n"
+        if path == home:
+            texts[HEADINGS[at]] += link
+        else:
+            outside[path] += link
+    inner = texts["marked"] + "#" + texts["inner"]
+    files = {home: texts["top"] + inner + "\n" + texts["other"] + texts["last"], **outside}
+    folded = fold(files, [(target, ""), ("a/b/c.md", "")], home=home)
+    assert resolved(folded) == resolved(files)
+    assert unfold(folded, home=home) == files
+
+
+def relative(path: str, at: str) -> str:
+    return "../" * at.count("/") + path
+
+
+SECTION = "## Data\n<!-- fold: why -->\nText.\n"
+STUB = "## Data\n\nFolded: why (read `x.md`)\n"
+MOVED = "## Data\n<!-- folded from AGENTS.md#data: why -->\nText.\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"AGENTS.md": STUB}, "AGENTS.md:1: x.md should have one section with <!-- folded"),
+        ({"AGENTS.md": STUB, "x.md": MOVED * 2}, "AGENTS.md:1: x.md should have one section"),
+        ({"AGENTS.md": STUB, "x.md": "## Data\nText.\n"}, "bring it back"),
+        ({"AGENTS.md": STUB.replace("Data", "Dates"), "x.md": MOVED}, "#dates: why -->"),
+        ({"AGENTS.md": STUB.replace("why", "how"), "x.md": MOVED}, "#data: how -->"),
+        (
+            {"AGENTS.md": STUB, "x.md": MOVED, "y.md": f"{MOVED}More.\n"},
+            "'data' differs in x.md and y.md",
+        ),
+        ({"AGENTS.md": STUB.replace("x.md", "../x.md"), "x.md": MOVED}, "../x.md should have"),
+        ({"AGENTS.md": SECTION}, "AGENTS.md has no such section that `foldline fold` has moved"),
+    ],
+)
+def test_what_cannot_be_told_does_not_come_back(files: dict[str, str], message: str) -> None:
+    with pytest.raises(ToolRefused, match=re.escape(message)):
+        unfold(files, home="AGENTS.md")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"{SECTION}\n[a]: b.md\n# End\nSee [a].\n", "AGENTS.md:7: [a] is defined apart"),
+        (
+            f"{SECTION}See [b](x/../b.md).\n",
+            "AGENTS.md:4: this would come back as 'See [b](b.md).'",
+        ),
+        (f"{SECTION}Title\n=====\n", "nothing is moved, as it couldn't come back"),
+    ],
+)
+def test_what_could_not_come_back_does_not_move(text: str, message: str) -> None:
+    with pytest.raises(ToolRefused, match=re.escape(message)):
+        fold({"AGENTS.md": text}, [("docs/new.md", "")], home="AGENTS.md")
+
+
+def test_the_newer_of_two_folds_comes_back_alone() -> None:
+    files = {"AGENTS.md": SECTION}
+    once = fold(files, [("a.md", "")], home="AGENTS.md")
+    more = {**once, "AGENTS.md": once["AGENTS.md"] + SECTION.replace("Data", "More")}
+    twice = fold(more, [("a.md", "")], home="AGENTS.md")
+    assert unfold(twice, "more", home="AGENTS.md") == more
+    assert unfold(unfold(twice, "data", home="AGENTS.md"), home="AGENTS.md") == {
+        "AGENTS.md": SECTION + SECTION.replace("Data", "More")
+    }
