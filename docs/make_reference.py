@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 PROMPTS = ROOT / "prompts" / "foldline" / "prompts"
 PLUGINS = ROOT / "plugins" / "foldline" / "plugins"
+BACKENDS = ROOT / "backends" / "foldline" / "backends"
+AGENT = ROOT / "server" / "foldline" / "agent"
 REFERENCE = ROOT / "docs" / "reference"
 
 # Modules that users meet, in the order in which they do; the others are how it works inside.
@@ -94,11 +96,20 @@ STORES = (
 )
 """Those of the plugin `foldline.plugins.stores`."""
 
+CODE = (
+    (BACKENDS, "file_access"),
+    (BACKENDS, "async_access"),
+    (AGENT, "tools"),
+    (AGENT, "instructions"),
+    (AGENT, "pipeline"),
+)
+"""What reads code, and the tools for agents."""
+
 HEAD = """\
 # Reference
 
-The public names of `foldline.prompts` and of its stores, by module; [prompts](../prompts.md)
-shows how to use them.
+The public names of `foldline.prompts`, of its stores, and of what reads code, by module;
+[prompts](../prompts.md) and [code](../language-servers.md) show how to use them.
 """
 CONTENTS = """
 ```{toctree}
@@ -110,6 +121,7 @@ CONTENTS = """
 """
 
 Definition: TypeAlias = ast.ClassDef | ast.FunctionDef
+Method: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _SECTION = re.compile(r"^(Args|Raises|Returns|Yields):\n((?:[ ]{4}.*\n?|\n)+)", re.MULTILINE)
 _ITEM = re.compile(r"^ {4}(\S[^:\n]*): ", re.MULTILINE)
 
@@ -118,12 +130,13 @@ def pages() -> Iterator[tuple[Path, str]]:
     """Every page with its text."""
     lines = [HEAD]
     modules = [(PROMPTS, name) for name in MODULES] + [(PLUGINS, f"stores.{n}") for n in STORES]
-    for package, name in modules:
+    for package, name in [*modules, *CODE]:
         source = package / f"{name.replace('.', '/')}.py"
         tree = ast.parse(source.read_text(encoding="utf-8"))
         first = (ast.get_docstring(tree) or "").partition("\n\n")[0].replace("\n", " ")
-        lines.append(f"- [`foldline.{package.name}.{name}`]({name}.md): {first}")
-        yield REFERENCE / f"{name}.md", page(package, name, tree)
+        file = f"{package.name}.{name}.md" if (package, name) in CODE else f"{name}.md"
+        lines.append(f"- [`foldline.{package.name}.{name}`]({file}): {first}")
+        yield REFERENCE / file, page(package, name, tree)
     yield REFERENCE / "README.md", "\n".join([*lines, CONTENTS])
 
 
@@ -195,9 +208,7 @@ def of_class(node: ast.ClassDef) -> list[str]:
     ]
     if members:
         parts.append("\n".join(members))
-    for item in node.body:
-        if not isinstance(item, ast.FunctionDef):
-            continue
+    for item in methods_of(node):
         if item.name == "__init__":
             parts.insert(1, signature(item, node.name))
         elif not item.name.startswith("_"):
@@ -205,7 +216,44 @@ def of_class(node: ast.ClassDef) -> list[str]:
     return parts
 
 
-def of_function(node: ast.FunctionDef, marks: str, name: str) -> list[str]:
+def methods_of(node: ast.ClassDef) -> Iterator[Method]:
+    """The methods of a class of what reads code with those of its base; of others, its own.
+
+    One that another class's method makes, as a coroutine, is that method.
+    """
+    for item in node.body:
+        if isinstance(item, Method):
+            yield item
+        elif isinstance(item, ast.Assign) and isinstance(item.value, ast.Call):
+            made = item.value.args[:1]
+            if ast.unparse(item.value.func) == "_as_coroutine" and isinstance(
+                made[0], ast.Attribute
+            ):
+                method = access_methods()[made[0].attr]
+                yield ast.AsyncFunctionDef(**{**vars(method), "decorator_list": []})
+    if node.name == "SmartFileAccess":
+        yield from access_methods(inherited=True).values()
+
+
+@functools.cache
+def access_methods(*, inherited: bool = False) -> dict[str, Method]:
+    """The methods by which code is read, by name."""
+    files = (
+        ["references/navigation.py"]
+        if inherited
+        else ["references/navigation.py", "file_access.py"]
+    )
+    return {
+        item.name: item
+        for file in files
+        for node in ast.parse((BACKENDS / file).read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and node.name in ("CodeNavigation", "SmartFileAccess")
+        for item in node.body
+        if isinstance(item, Method) and item.name != "__init__"
+    }
+
+
+def of_function(node: Method, marks: str, name: str) -> list[str]:
     """A function, method or property; a property has no call signature."""
     text = ast.get_docstring(node)
     if text is None:
@@ -217,13 +265,15 @@ def of_function(node: ast.FunctionDef, marks: str, name: str) -> list[str]:
     return [f"{marks} {name}", signature(node, node.name), prose(text)]
 
 
-def signature(node: ast.FunctionDef, name: str) -> str:
+def signature(node: Method, name: str) -> str:
     """The call as Python code, one argument a line if it is long."""
     arguments = ast.unparse(node.args)
     for first in ("self", "cls"):
         arguments = arguments.removeprefix(first).removeprefix(", ")
     returns = "" if node.returns is None or node.name == "__init__" else ast.unparse(node.returns)
-    return call(name, arguments, f" -> {returns}" if returns else "")
+    waits = "waits" in map(ast.unparse, node.decorator_list)
+    before = "await " * (isinstance(node, ast.AsyncFunctionDef) and not waits)
+    return call(f"{before}{name}", arguments, f" -> {returns}" if returns else "")
 
 
 def call(name: str, arguments: str, arrow: str = "") -> str:

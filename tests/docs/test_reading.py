@@ -1,6 +1,7 @@
 """The pages make sense to a reader: in one piece, with links that lead on and names that exist."""
 
 import argparse
+import ast
 import re
 import runpy
 import tomllib
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from foldline.agent.cli import Listing, add_verbs
+from foldline.backends import AsyncSmartFileAccess, SmartFileAccess
 
 from .reading import CODE, Page, problems, slugs
 
@@ -168,6 +170,18 @@ def test_symptoms_are_told_in_the_words_of_the_product() -> None:
     shells = {"foldline: command not found"}
     assert len(seen) > 20
     assert [words for words in seen if words not in said and words not in shells] == []
+
+
+@pytest.mark.parametrize("kind", [SmartFileAccess, AsyncSmartFileAccess])
+def test_every_method_that_reads_code_is_in_the_reference(kind: type) -> None:
+    made = runpy.run_path(str(ROOT / "docs/make_reference.py"))
+    module = kind.__module__.rpartition(".")[2]
+    tree = ast.parse((made["BACKENDS"] / f"{module}.py").read_text(encoding="utf-8"))
+    text = made["page"](made["BACKENDS"], module, tree)
+    shown = re.findall(
+        rf"^### {kind.__name__}\.(\w+)\n\n(?:```python\n(?:await )?\1\(|`\1)", text, re.M
+    )
+    assert sorted(shown) == [name for name in dir(kind) if not name.startswith("_")]
 
 
 def test_the_documentation_stays_one_that_can_be_read() -> None:
