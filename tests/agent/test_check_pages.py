@@ -21,6 +21,7 @@ ELSEWHERE = {
     Code.UNPROVEN_BUDGET: "tests/agent/test_check.py",
     Code.SWITCHED_OFF_INSTRUCTIONS: "tests/plugins/instructions/test_stack.py",
     Code.DEAD_IMPORT: "tests/plugins/instructions/test_rules.py",
+    Code.SECTION_DRIFT: "tests/plugins/instructions/test_drift.py",
     Code.NOT_EVALUATED: "tests/ide/test_budget.py",
     Code.EMPTY_SECTION: "tests/ide/instructions/test_checks.py",
     Code.STALE_REFERENCE: "tests/plugins/instructions/test_stale.py",

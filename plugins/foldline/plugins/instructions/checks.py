@@ -9,12 +9,13 @@ from posixpath import basename, dirname, relpath
 
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.checks.codes import Code, Severity, default_severity
-from foldline.ide.checks.diagnostic import Change, Diagnostic, Fix
+from foldline.ide.checks.diagnostic import Change, Diagnostic, Fix, Related
 from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.front_matter import fields, matches, unknown_fields
 from foldline.ide.snapshot import Snapshot
 from foldline.plugins.instructions.clients import project_clients
+from foldline.plugins.instructions.drift import drift
 from foldline.plugins.instructions.mentions import mentions
 from foldline.plugins.instructions.stack import LeftOut, unread
 from foldline.plugins.instructions.stale import StaleMention, stale_mentions
@@ -58,6 +59,10 @@ def check_repository(
         fixes = (Fix(title, (Change(place, one.near),)),) if one.near else ()
         code = Code.STALE_REFERENCE
         yield Diagnostic(code, default_severity(code), one.message, place, fixes)
+    for beside, (message, span, there) in drift(folder, file, relative):
+        place, code = SourceSpan(str(path), *span), Code.SECTION_DRIFT
+        related = Related(SourceSpan(str(folder.root / beside), *there), "That file.")
+        yield Diagnostic(code, default_severity(code), message, place, related=(related,))
     starts = {one.mention.start for one in stale}
     for left, titles in unread(folder, file, relative).items():
         clients, start = " and ".join(titles), left.place[0]

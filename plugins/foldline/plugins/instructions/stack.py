@@ -160,6 +160,16 @@ def unread(folder: Folder, file: InstructionFile, path: str) -> dict[LeftOut, li
     return found
 
 
+def loaded(folder: Folder, path: str) -> dict[str, dict[str, InstructionFile]]:
+    """Return the files that each of the project's clients loads for one, by title and path."""
+    files: dict[str, dict[str, InstructionFile]] = {}
+    for client in project_clients(folder, folder.root / path):
+        stack = _Stack(folder.access.file_backend, _NO_COUNTER, client, path, ".")
+        read = ((one.path, stack.read(one.path)) for one in stack.build().files)
+        files[client.title] = {one: file for one, file in read if file}
+    return files
+
+
 @record(slots=False)
 class _Stack:
     """One client's stack while it's built; `seen` has the real paths of the files."""
@@ -236,7 +246,7 @@ class _Stack:
                     self._leave_out(path, by=self._anywhere(kept, place))
                 elif rule.lists:
                     self._list(rule, path, paths, place, below=below)
-                elif self._real(path) not in self.seen and (file := self._read(path)):
+                elif self._real(path) not in self.seen and (file := self.read(path)):
                     said = {one.name: one for one in fields(file)}
                     when, why, sure = self._timing(rule, said, place, below=below)
                     if when is None:
@@ -253,7 +263,7 @@ class _Stack:
         """Add the names and descriptions of the files in a folder."""
         shown: dict[str, str] = {}
         for path in paths:
-            if self._real(path) not in self.seen and (file := self._read(path)):
+            if self._real(path) not in self.seen and (file := self.read(path)):
                 said = {one.name: one.value for one in fields(file)}
                 front, text = file.markdown.front_matter, listed_text(file)
                 first = _PARAGRAPH.search(file.text, front.end if front else 0)
@@ -279,7 +289,7 @@ class _Stack:
 
     def _leave_out(self, path: str, why: str = "", by: str = "", repair: str = "") -> None:
         why = why or f"{by} is read instead of it"
-        if by and not repair and (file := self._read(path)):
+        if by and not repair and (file := self.read(path)):
             # A file that imports what is read instead of it hides nothing.
             by = "" if any(by == one for one, *_ in _imported(file, path)) else by
         self.left_out.append(LeftOut(path, why, by, repair))
@@ -365,7 +375,7 @@ class _Stack:
         except PathError:
             return path
 
-    def _read(self, path: str) -> InstructionFile | None:
+    def read(self, path: str) -> InstructionFile | None:
         """A file; None, and left out, where it can't be read."""
         try:
             text = self.backend.load(self.backend.resolve_unsaved(path)).text
@@ -424,7 +434,7 @@ class _Stack:
                 self._leave_out(path, f"imports go {depth} deep")
             elif len(self.files) >= _MOST_FILES or self._real(path) in self.seen:
                 continue
-            elif inner := self._read(path):
+            elif inner := self.read(path):
                 why, sure = f"{made.path} imports it{doubt}", made.confirmed and not doubt
                 new = replace(made, path=path, why=why, via=made.path, confirmed=sure)
                 self._add(inner, new, depth + 1)

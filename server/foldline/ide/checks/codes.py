@@ -63,6 +63,7 @@ class Code(StrEnum):
     CACHE_ORDER = "cache-order"
     SWITCHED_OFF_INSTRUCTIONS = "switched-off-instructions"
     DEAD_IMPORT = "dead-import"
+    SECTION_DRIFT = "section-drift"
     NOT_EVALUATED = "not-evaluated"
     UNUSED_IGNORE = "unused-ignore"
     EMPTY_SECTION = "empty-section"
@@ -88,6 +89,7 @@ SEVERITIES = {
     Code.CACHE_ORDER: Severity.WARNING,
     Code.SWITCHED_OFF_INSTRUCTIONS: Severity.WARNING,
     Code.DEAD_IMPORT: Severity.WARNING,
+    Code.SECTION_DRIFT: Severity.INFORMATION,
     Code.NOT_EVALUATED: Severity.WARNING,
     Code.UNUSED_IGNORE: Severity.WARNING,
     Code.EMPTY_SECTION: Severity.INFORMATION,
