@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import functools
+import gc
 import os
 import shutil
 import signal
@@ -36,6 +37,10 @@ settings.load_profile("foldline")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# What is collected stays: looking there for garbage takes a fifth of the collection, and 0.4 s of
+# each full search later.
+gc.disable()
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As a shell starts what runs in the background; what the tests start would ignore it, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -64,6 +69,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             config.workeroutput["left"] = len(left)
     real = {item.path for item in items if item.get_closest_marker("real")}
     items.sort(key=lambda item: item.path not in real)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
