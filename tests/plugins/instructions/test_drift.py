@@ -36,7 +36,7 @@ def test_a_section_that_another_client_misses_is_told_with_the_other_file(tmp_pa
     assert found.message == (
         "`Vault` is missing in AGENTS.md, which Codex and opencode 2 read instead of this file."
     )
-    assert CLAUDE[found.place.start : found.place.end] == "## Vault\n"
+    assert CLAUDE[found.place.start : found.place.end] == "## Vault"
     (related,) = found.related
     assert (related.place.file, related.place.start) == (str(tmp_path / "AGENTS.md"), 0)
     assert not told(tmp_path, "AGENTS.md")

@@ -69,7 +69,7 @@ def _compared(
     for title, (one, two) in texts.items():
         if both and one and two and one != two:
             message = f"`{mine[title].title}` has other words in {who}."
-            yield message, _heading(mine[title]), _heading(theirs[title])
+            yield message, _heading(file, mine[title]), _heading(copy, theirs[title])
     every = [(one, section) for one in beside for section in one.sections]
     titles = "\n".join(section.title.casefold() for _, section in every)
     said, starts = {_text(*one) for one in every}, [mine[title].start for title in common]
@@ -84,7 +84,7 @@ def _compared(
     names += [f"{len(missing) - _MOST_NAMED} more"] * (len(missing) > _MOST_NAMED)
     if missing:
         lack = f"{_listed(names)} {'is' if len(missing) == 1 else 'are'} missing in {who}."
-        yield lack, _heading(missing[0]), (0, copy.end_of_line(0))
+        yield lack, _heading(file, missing[0]), (0, copy.end_of_line(0))
 
 
 def _place(path: str) -> str:
@@ -104,8 +104,8 @@ def _text(file: InstructionFile, section: InstructionSection) -> str:
     return " ".join(_CLIENT.sub("", own).split())
 
 
-def _heading(section: InstructionSection) -> tuple[int, int]:
-    return section.start, section.body
+def _heading(file: InstructionFile, section: InstructionSection) -> tuple[int, int]:
+    return section.start, file.end_of_line(section.start)
 
 
 def _listed(names: Sequence[str]) -> str:
