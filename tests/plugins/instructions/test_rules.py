@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING
@@ -38,7 +39,7 @@ def found_in(root: Path, path: str) -> list[Diagnostic]:
         uri,
         lambda one: (
             *one.source.diagnostics(one),
-            *chain.from_iterable(plugins().ask(Plugin.check_repository, one, 0.0, inf)),
+            *chain.from_iterable(plugins().ask(Plugin.check_repository, one, 5.0, inf)),
         ),
     )
     return list(answers or ())
@@ -59,7 +60,7 @@ def underlined(root: Path, path: str) -> list[str]:
 MARKS = st.sampled_from(["", ",", ":", ".", ";", "!", "?", ")", ".)", ":*"])
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     st.lists(st.tuples(st.sampled_from("abc"), MARKS), max_size=4), st.sampled_from([", ", "\n"])
 )
@@ -87,6 +88,7 @@ def test_what_a_client_imports_depends_on_the_first_mark_behind_it(
 def test_an_import_that_leads_nowhere_is_reported_and_corrected_or_quoted(tmp_path: Path) -> None:
     text = "See @docs/style.md and @gone.md, and `@no.md`, @ann, @scope/pkg, @x.\n"
     tree = {".gitignore": "mine.md\n", "a/CLAUDE.md": f"{text}@mine.md\n", "other/style.md": "s"}
+    tree |= {"b/gone.md": "b", "c/gone.md": "c"}
     root = written(tmp_path, tree)
     (root / ".git").mkdir()
     style, gone = found_in(root, "a/CLAUDE.md")
@@ -101,6 +103,14 @@ def test_an_import_that_leads_nowhere_is_reported_and_corrected_or_quoted(tmp_pa
     assert [one.path for one in stack_of(root, "claude-code", "a/x").files][1:] == [
         "other/style.md"
     ]
+
+
+def test_an_import_that_led_somewhere_is_reported_with_its_commit_alone(tmp_path: Path) -> None:
+    root = written(tmp_path, {"CLAUDE.md": "@docs/a.md\n", "docs/a.md": "a"})
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    for commands in ("init -q .", "add -A", "commit -qm 1", "rm -q docs/a.md", "commit -qm 2"):
+        subprocess.run(["git", *who, *commands.split()], cwd=root, check=True)
+    assert underlined(root, "CLAUDE.md") == ["stale-reference: docs/a.md"]
 
 
 def test_imports_are_looked_at_where_a_client_loads_the_file(tmp_path: Path) -> None:
@@ -149,7 +159,7 @@ def test_front_matter_of_rules_is_closed(tmp_path: Path) -> None:
         assert underlined(tmp_path, path) == ["front-matter: ---"]
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.sampled_from(list(RULES)), st.data())
 def test_the_fix_of_a_misspelt_key_makes_the_rule_one_for_its_files(
     tmp_path_factory: pytest.TempPathFactory, path: str, data: st.DataObject

@@ -79,7 +79,8 @@ def test_what_is_switched_off_of_rules_costs_the_rules_no_reading(
     folder: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = [f"{folder}/r{number}.{ending}" for number in range(5)]
-    root = written(tmp_path, dict.fromkeys(names, "---\nglobs: '*.x'\n---\nText.\n"))
+    skill = ".agents/skills/a/SKILL.md"
+    root = written(tmp_path, dict.fromkeys([*names, skill], "---\nglobs: '*.x'\n---\nText.\n"))
     reads: list[str] = []
     load = LocalFileBackend.load
 
@@ -90,6 +91,8 @@ def test_what_is_switched_off_of_rules_costs_the_rules_no_reading(
     monkeypatch.setattr(LocalFileBackend, "load", counted)
     assert [said(root, name) for name in names] == [[]] * 5
     assert not reads
+    assert said(written(root, {"AGENTS.md": "r"}), "AGENTS.md") == []
+    assert skill not in reads
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

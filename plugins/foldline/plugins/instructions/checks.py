@@ -81,16 +81,15 @@ def _of_import(
     folder: Folder, file: InstructionFile, path: Path, left: LeftOut, clients: str
 ) -> Diagnostic:
     place, code, end = SourceSpan(str(path), *left.place), Code.DEAD_IMPORT, left.place[1]
-    fixes: tuple[Fix, ...]
     if left.repair:
-        mark, space = file.text[end], Change(SourceSpan(str(path), end, end), " ")
+        mark, at = file.text[end], SourceSpan(str(path), end, end)
         message = f"Not imported by {clients}, as a `{mark}` follows: {left.repair}."
-        fixes = (Fix(f"Put a space before `{mark}`", (space,), preferred=True),)
+        texts = {f"Put a space before `{mark}`": " "}
     else:
         message = f"Nothing is imported by {clients} here: there is no {left.path}."
-        named = Targets(folder.access, left.via).tree.ending(basename(left.path))
+        named, at = Targets(folder.access, left.via).tree.ending(basename(left.path)), place
         near = [relpath(one, dirname(left.via)) for one in named if len(named) == 1]
         texts = {f"Import {one}": f"@{one}" for one in near}
         texts["Put it between backquotes, as a name"] = f"`{file.text[place.start : end]}`"
-        fixes = (*(Fix(title, (Change(place, text),)) for title, text in texts.items()),)
+    fixes = tuple(Fix(title, (Change(at, text),)) for title, text in texts.items())
     return Diagnostic(code, default_severity(code), message, place, fixes)

@@ -28,12 +28,9 @@ from foldline.plugins.instructions.clients import Client, Rule, project_clients
 from foldline.records import record
 
 _IMPORT = re.compile(r"(?<!\S)@([^\s`]+)")
-# What may stand behind an import in a sentence.
-_MARKS = ".,;:!?)]}*\"'"
-# `@scope/package` and `@somebody` are no files that aren't there.
-_FILE = re.compile(r"[^.~/].*\.(?:mdc?|txt|rst|json|ya?ml|toml)\Z")
-# Neither a heading nor what ends front matter.
-_PARAGRAPH = re.compile(r"^(?![#\s-]).+(?:\n\S.*)*", re.MULTILINE)
+_MARKS = ".,;:!?)]}*\"'"  # Behind an import, in a sentence.
+_FILE = re.compile(r"[^.~/].*\.(?:mdc?|txt|rst|json|ya?ml|toml)\Z")  # No person, no package.
+_PARAGRAPH = re.compile(r"^(?![#\s-]).+(?:\n\S.*)*", re.MULTILINE)  # No heading.
 _ALL = frozenset({"*", "**", "**/*"})
 _MOST_FILES = 200
 # For questions that aren't about costs: nothing is read for these alone.
@@ -92,10 +89,7 @@ class LoadedFile:
 class LeftOut:
     """A file that a client doesn't load.
 
-    Attributes:
-        by: The file that switches it off.
-        via: The file with the import that it skips, or that leads nowhere, at `place`.
-        unmatched: It's a rule for other files.
+    `by` switches it off, or `via` imports it in vain at `place`; `unmatched`: it's for other files.
     """
 
     path: str
@@ -143,7 +137,7 @@ def unread(folder: Folder, file: InstructionFile, path: str) -> dict[LeftOut, li
     Only what other files of the repository cause, if git doesn't ignore those.
     """
     backend, found = folder.access.file_backend, dict[LeftOut, list[str]]()
-    ignored, imports = backend.rules().for_path, _imported(file, path)
+    imports = _imported(file, path)
     doubtful = any(mark or not (backend.root / one).is_file() for one, mark, _ in imports)
     for client in project_clients(folder, folder.root / path):
         maker = _Stack(backend, _NO_COUNTER, client, path, ".")
@@ -152,7 +146,7 @@ def unread(folder: Folder, file: InstructionFile, path: str) -> dict[LeftOut, li
         stack = maker.build()
         for one in stack.left_out:
             other = one.path if one.via == path else one.by * (one.path == path)
-            if other and not ignored(other, is_folder=False):
+            if other and not backend.rules().for_path(other, is_folder=False):
                 found.setdefault(one, []).append(stack.title)
         for title, at in (one.cut for one in stack.files if one.path == path and one.cut):
             why = f"reads no further than this, in {title!r}: its limit"
@@ -312,10 +306,8 @@ class _Stack:
         name, keys = setting or ("", "")
         read = read_toml if name.endswith(".toml") else partial(read_json, comments=True)
         folders = self.above[::-1] if self.client.settings == "above" else [self.start]
-        for file in (_joined(folder, name) for folder in folders if name):
+        for file in filter(self._is_file, (_joined(folder, name) for folder in folders if name)):
             try:
-                if not self.backend.exists(file):
-                    continue
                 value: object = read(self.backend.root / file, root=self.backend.root)
             except PathError as error:
                 self._leave_out(file, f"its settings aren't known: {error.problem}")
@@ -440,18 +432,13 @@ class _Stack:
                 self._add(inner, new, depth + 1)
 
     def _imports(self, file: InstructionFile, path: str) -> Iterator[tuple[str, str]]:
-        """Yield the files that a file imports, with what is in doubt about it.
-
-        Those outside of the workspace, those that are skipped and those that aren't there are left
-        out.
-        """
+        """Yield the files that a file imports, with what is in doubt; others are left out."""
         for one, mark, place in _imported(file, path):
             if one.startswith("~"):
                 self._leave_out(one, f"{path} imports it: not read here")
+            elif self._is_file(one) and not (mark and mark in self.client.import_stops):
+                yield one, mark and f", if a `{mark}` may follow"
             elif self._is_file(one):
-                if not mark or mark not in self.client.import_stops:
-                    yield one, mark and f", if a `{mark}` may follow"
-                    continue
                 why, repair = f"not imported: in {path}, a `{mark}` follows", "put a space between"
                 self.left_out.append(LeftOut(one, why, "", repair, path, place))
             elif _FILE.match(one):
