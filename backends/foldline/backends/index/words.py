@@ -108,10 +108,15 @@ def content_key(path: str, data: bytes) -> bytes:
 
 def words_of(path: str, data: bytes) -> Words:
     """The words of UTF-8 `data`; text that isn't code defines none, and has each word once."""
-    words = data.translate(_BLANKS).split()
+    words = split_words(data)
     if is_text(path):
         return Words(dict.fromkeys(words, 1), {})
     return Words(Counter(words), Counter(definitions(path, data)))
+
+
+def split_words(data: bytes) -> list[bytes]:
+    """The words of UTF-8 `data`, in their order."""
+    return data.translate(_BLANKS).split()
 
 
 def may_define(path: str, data: bytes, name: bytes) -> bool:

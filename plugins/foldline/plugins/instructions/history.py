@@ -8,33 +8,29 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
 from foldline.backends.base.languages import is_indexed
-from foldline.backends.parsers.language_tables import LANGUAGES
+from foldline.backends.index.words import split_words
 from foldline.ide.errors import RevisionError
 from foldline.ide.instructions.files import is_instructions
 from foldline.ide.render.revisions import contents_in, run_git
+from foldline.plugins.instructions.mentions import symbol_in
 from foldline.plugins.instructions.targets import Tree
 
 _LARGEST_FILE = 1_000_000
 _MOST_BYTES = 50_000_000
 _MOST_KEPT = 16
 _MOST_COMMITS = 20_000
-_MOST_WORDS = 2_000
-_MOST_NAMED = 10_000
-_CODE = tuple(
-    f"*{ending}"
-    for language in LANGUAGES
-    for ending in language.extensions
-    if is_indexed(f"a{ending}")
-)
+_MOST_AT_ONCE = 1_000
+_heads: dict[tuple[Path, float], tuple[str, str]] = {}
 _CHANGE = re.compile(r"([0-9a-f]{40,64})[\0\n]|:\d+ \d+ ([0-9a-f]+) ([0-9a-f]+) \w\0([^\0]*)\0")
-_WORD = re.compile(r"[A-Za-z_]\w{2,}", re.ASCII)
 
 
 class Commit(NamedTuple):
@@ -92,7 +88,8 @@ class History:
         self._left = _MOST_BYTES
         self._known: dict[int, Commit] = {}
         self._renames: dict[str, list[tuple[str, str]]] = {}
-        self._holding: dict[str, dict[str, list[str]]] = {}
+        self._words: dict[str, list[str]] = {}
+        self._holding: dict[str, Mapping[str, list[str]]] = {}
 
     @cached_property
     def is_sparse(self) -> bool:
@@ -192,37 +189,34 @@ class History:
         texts = self.texts(blob for one in changes for blob in one[2:])
         return {blob: {*map(str.strip, text.split("\n"))} for blob, text in texts.items()}
 
-    def holding(
-        self, at: int, words: Collection[str], known: Container[str]
-    ) -> dict[str, list[str]]:
-        """Return the code files of a commit with each of some words, in one search for all.
-
-        So are words of other instruction files, unless they are `known`: they are asked for next.
-        """
+    def holding(self, at: int, words: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """Return the code files of a commit with each of some words; a file is read once."""
+        wanted = {word.encode() for word in words}
+        if not self._named.issuperset(wanted):
+            self._named.update(wanted)
+            self._words.clear()
+            self._holding.clear()
         commit = self.commits[at][0]
-        holding = self._holding.setdefault(commit, {})
-        new = [word for word in words if word not in holding]
-        new += (
-            [one for one in self._named if one not in known and one not in holding] if new else []
-        )
-        options = ("-E", "-w", "-o", "-z", "-I", "--no-textconv", "--no-recurse-submodules")
-        for start in range(0, len(new), _MOST_WORDS):
-            some = new[start : start + _MOST_WORDS]
-            holding |= {word: [] for word in some}
-            found = self._git("grep", *options, "|".join(some), commit, "--", *_CODE, codes=(0, 1))
-            for row in dict.fromkeys(found.split("\n")[:-1]):
-                path, _, word = row.rpartition("\0")
-                holding.get(word, []).append(path.removeprefix(f"{commit}:"))
-        return holding
+        if commit not in self._holding:
+            files = {path: one.hash for path, one in self.files(commit).items() if is_indexed(path)}
+            new = [*{*files.values()}.difference(self._words)]
+            for start in range(0, len(new), _MOST_AT_ONCE):
+                for blob, text in self.texts(new[start : start + _MOST_AT_ONCE]).items():
+                    found = self._named.intersection(split_words(text.encode("utf-8", "replace")))
+                    self._words[blob] = [word.decode() for word in found]
+            holding = self._holding[commit] = defaultdict[str, list[str]](list)
+            for path, blob in files.items():
+                for word in self._words.get(blob, ()):
+                    holding[word].append(path)
+        return self._holding[commit]
 
     @cached_property
-    def _named(self) -> list[str]:
-        """The words in code spans of all instruction files."""
+    def _named(self) -> set[bytes]:
+        """The words of symbols in all instruction files."""
         files = self.files(self.head)
         texts = self.texts(blob.hash for path, blob in files.items() if is_instructions(path))
         spans = (span for text in texts.values() for span in re.findall("`([^`\n]+)`", text))
-        words = dict.fromkeys(word for span in spans for word in _WORD.findall(span))
-        return [*words][:_MOST_NAMED]
+        return {one.word.encode() for span in spans if (one := symbol_in(span, 0))}
 
     def commit(self, at: int) -> Commit:
         """Return a commit."""
@@ -287,20 +281,30 @@ class History:
         return run_git(self.top, arguments, stdin, outside=self.top, seconds=left, codes=codes)
 
 
-def history_of(root: Path, seconds: float) -> History:
+def history_of(root: Path, seconds: float, since: float = inf) -> History:
     """Return the history around a folder, with what earlier queries read of the same `HEAD`.
+
+    `HEAD` is as of now, or `since` or later.
 
     Raises:
         RevisionError: There is none, or only a part of it.
     """
+    top, head = _heads.get((root, since)) or _head(root, seconds)
+    if since < inf:
+        _heads.clear()
+        _heads[root, since] = top, head
+    history = _history(Path(top), head)
+    history.end = monotonic() + seconds
+    return history
+
+
+def _head(root: Path, seconds: float) -> tuple[str, str]:
     arguments = ("rev-parse", "--show-toplevel", "--is-shallow-repository", "HEAD")
     output = run_git(root, arguments, outside=root, seconds=seconds)
     top, shallow, head = output.decode("utf-8", "surrogateescape").splitlines()
     if shallow != "false":
         raise RevisionError("the clone has a part of the history only")
-    history = _history(Path(top), head)
-    history.end = monotonic() + seconds
-    return history
+    return top, head
 
 
 @lru_cache(maxsize=_MOST_KEPT)

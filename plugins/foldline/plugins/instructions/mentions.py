@@ -135,11 +135,11 @@ def _of_span(text: str, start: int) -> Iterator[Mention]:
         is_glob = "/" in text or _is_file(text.replace("*", "x"))
         if is_glob and _GLOB.match(text) and re.search(r"\*|,.*\}", text):
             yield Mention(Kind.GLOB, text, start, start + len(text))
-        elif symbol := _symbol(text, start):
+        elif symbol := symbol_in(text, start):
             yield symbol
     elif paths := list(_path(text, start)):
         yield from paths
-    elif symbol := _symbol(text, start):
+    elif symbol := symbol_in(text, start):
         yield symbol
 
 
@@ -160,7 +160,8 @@ def _is_file(name: str) -> bool:
     return bool(is_known)
 
 
-def _symbol(text: str, start: int) -> Mention | None:
+def symbol_in(text: str, start: int) -> Mention | None:
+    """Return the symbol that a code span names, if it's written as one."""
     match = _SYMBOL.match(text)
     if match is None:
         return None

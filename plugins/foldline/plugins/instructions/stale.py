@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
+from hashlib import blake2b
 from itertools import islice, takewhile
 from math import inf
+from pathlib import Path
 from posixpath import basename, dirname, join
 from time import monotonic
 from typing import NamedTuple
@@ -25,11 +28,17 @@ from foldline.plugins.instructions.targets import (
     Tree,
     defines,
     is_of_tests,
+    likely_names,
     names_in,
-    seems_to_define,
 )
+from foldline.version import VERSION
 
 log = logging.getLogger(__name__)
+_VERSION = [
+    VERSION,
+    *(file.stat().st_mtime_ns for file in sorted(Path(__file__).parent.glob("*.py"))),
+]
+"""What is found changes with the files that look for it."""
 _MORE_SECONDS = 5.0
 """How long after that what was found is looked for in the files."""
 _MOST_FILES = 200
@@ -82,18 +91,24 @@ def stale_mentions(
     if (index := access.index) is not None:
         # While code is being indexed, each name has all files read that the index lacks.
         index.wait(seconds / 2, CODE)
-    targets = Targets(access, path, since)
-    in_time = takewhile(lambda _: monotonic() < end, mentions)
-    waiting = [one for one in in_time if not targets.has(one)]
-    if not waiting:
-        return ()
+    targets, every = Targets(access, path, since), tuple(mentions)
     try:
-        history = history_of(access.file_backend.root, end - monotonic())
-        search = Search(history, access, path, text, since, known=targets.defined)
-        return tuple(search.stale(waiting))
+        history = history_of(access.file_backend.root, end - monotonic(), since)
+        key = blake2b(f"{_VERSION}\0{history.head}\0{path}\0{text}".encode("utf-8", "replace"))
+        key.update(targets.digest)
+        if index is not None and (kept := index.outline(key.digest())) is not None:
+            rows = json.loads(kept)
+            return tuple(StaleMention(every[at], by and Commit(*by), near) for at, by, near in rows)
+        in_time = takewhile(lambda _: monotonic() < end, every)
+        waiting = [one for one in in_time if not targets.has(one)]
+        found = tuple(Search(history, access, path, text, since).stale(waiting) if waiting else ())
     except (RevisionError, ValueError) as error:
         log.info("no history of %s: %s", path, error)
         return ()
+    if index is not None and monotonic() < end:
+        rows = [(every.index(one.mention), one.commit, one.near) for one in found]
+        index.keep_outline(key.digest(), json.dumps(rows))
+    return found
 
 
 def line_of(text: str, mention: Mention) -> str:
@@ -103,7 +118,7 @@ def line_of(text: str, mention: Mention) -> str:
 
 
 class Search:
-    """The search for what ended the mentions of one file; words that are `known` mean something."""
+    """The search for what ended the mentions of one file."""
 
     def __init__(
         self,
@@ -112,8 +127,6 @@ class Search:
         path: str,
         text: str,
         since: float = inf,
-        *,
-        known: Container[str] = (),
     ) -> None:
         self.history = history
         self._access = access
@@ -122,7 +135,6 @@ class Search:
         self._path = (self._root / path).as_posix()
         self._folder = dirname(self._path)
         self._text = text
-        self._known = known
         self._of_tests = is_of_tests(path)
         self._outlines = OutlineCache(access.index)
 
@@ -165,8 +177,8 @@ class Search:
         """Read at once what the verdicts on some mentions of a commit need."""
         history, files = self.history, self.history.files(self.history.commits[at][0])
         words = dict.fromkeys(one.word for one in group if one.kind == Kind.SYMBOL)
-        holding = history.holding(at, words, self._known)
-        paths = {path for word in words for path in holding[word][:_MOST_FILES]}
+        holding = history.holding(at, words)
+        paths = {path for word in words for path in holding.get(word, ())[:_MOST_FILES]}
         history.texts(files[path].hash for path in paths)
         homes = {home for one in group if one.kind == Kind.SYMBOL for home in self.homes(at, one)}
         changes = (one for home in homes for one in history.changes(home) if one.at > at)
@@ -201,7 +213,7 @@ class Search:
         if mention.kind != Kind.SYMBOL:
             return ()
         files, word = self.history.files(commit), mention.word
-        holding = self.history.holding(at, [word], self._known)[word]
+        holding = self.history.holding(at, [word]).get(word, ())
         return self._defining(mention, {path: files[path].hash for path in holding})
 
     def _moved(self, at: int, mention: Mention) -> tuple[str, ...]:
@@ -233,9 +245,13 @@ class Search:
             if word in texts.get(blob, "") and (for_tests or not is_of_tests(path))
         ]
         # To parse all files that use a name takes long.
-        likely = [one for one in every if seems_to_define(*one, word)][:_MOST_LIKELY]
+        likely = [one for one in every if word in likely_names(*one)][:_MOST_LIKELY]
         others = [one for one in every if one not in likely][: _MOST_PARSED - len(likely)]
-        return tuple(path for path, text in likely + others if self._has(mention, path, text))
+        return tuple(
+            path
+            for path, text in likely + others
+            if defines(path, names_in(path, text, self._outlines), mention)
+        )
 
     def _has(self, mention: Mention, path: str, text: str | None) -> bool:
         """Return whether a file has what a mention means; a large one, without a text, may."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property, lru_cache, partial
+from hashlib import blake2b
 from itertools import islice
 from math import inf
 from pathlib import Path
@@ -48,6 +49,7 @@ _UNFINISHED = re.compile(r"(`|(?<!\S)@)([\w./@-]*)\Z")
 _MOST_LISTED = 5
 _LARGEST = 1_000_000
 _MOST_USING = 16
+_MOST_KEPT = 2_048
 _NO_NAMES = frozenset({SymbolKind.TEST, SymbolKind.EXPORT})
 _TESTS = re.compile(
     r"(?:^|/)(?:[\w-]*(?:test|spec|example)[\w-]*|docs|samples)/|(?:^|/)test_|[_.](?:test|spec)\.",
@@ -109,12 +111,15 @@ class Tree:
     def matching(self, glob: str, folder: str) -> list[str]:
         """Return the files that a glob means: from `folder`, from the root, or at any depth."""
         written = [*islice(alternatives(glob.removeprefix("./")), _MOST_BRACES)]
+        # Each path that matches has the longest part without wildcards of one of them.
+        parts = {max(re.split(r"[*?]+|/|\[.*", one), key=len) for one in written}
+        some = [path for path in self.paths if any(part in path for part in parts)]
         for start in dict.fromkeys((f"/{folder}/" if folder else "/", "/", "**/")):
             patterns = [start + one.removeprefix("/") for one in written]
             compiled, malformed = compile_patterns(tuple(patterns))
             if malformed:
                 return []
-            if paths := [*filter(PathPatterns(compiled).hold, self.paths)]:
+            if paths := [*filter(PathPatterns(compiled).hold, some)]:
                 return paths
         return []
 
@@ -210,6 +215,7 @@ class _Symbols(NamedTuple):
     thorough: Names
     found: dict[str, Sequence[Found]]
     defined: list[frozenset[str]]
+    digest: bytes
 
 
 _symbols: WeakKeyDictionary[SmartFileAccess, _Symbols] = WeakKeyDictionary()
@@ -232,9 +238,11 @@ class Targets:
                 both = access.names(thorough=False), access.names()
                 for names in both:
                     names.types.began = min(since, names.types.began)
-                kept = _Symbols(now, paths, code, *both, {}, [])
-            kept = _symbols[access] = kept._replace(as_of=now, paths=paths)
+                kept = _Symbols(now, paths, code, *both, {}, [], b"")
+            digest = blake2b(repr(stamps).encode("utf-8", "replace")).digest()
+            kept = _symbols[access] = kept._replace(as_of=now, paths=paths, digest=digest)
         self.tree = Tree(kept.paths, self.read)
+        self.digest = kept.digest
         self._symbols = kept
 
     def read(self, path: str) -> str:
@@ -382,6 +390,7 @@ class Targets:
         return Target(path, 0, f"`{path}/`, {below:,} file{'s' * (below != 1)}")
 
 
+@lru_cache(maxsize=_MOST_KEPT)
 def names_in(path: str, text: str, outlines: OutlineCache) -> frozenset[str]:
     """Return the dotted names that a code file defines, without those inside of functions."""
     data = text.replace("\r\n", "\n").encode("utf-8", "replace")
@@ -391,15 +400,17 @@ def names_in(path: str, text: str, outlines: OutlineCache) -> frozenset[str]:
         try:
             outline = outline_source(language, data, guarded=True)
         except ParseRefusedError:
-            return frozenset(name.decode("utf-8", "replace") for name in definitions(path, data))
+            return likely_names(path, text)
         outlines.keep(key, data, outline)
     every = (one for one in flatten(outline.symbols) if not is_local(one))
     return frozenset(one.qualified_name for one in every if one.symbol.kind not in _NO_NAMES)
 
 
-def seems_to_define(path: str, text: str, word: str) -> bool:
-    """Return whether a code file may define a word, as fast as that can be told."""
-    return word.encode() in definitions(path, text.encode("utf-8", "replace"))
+@lru_cache(maxsize=_MOST_KEPT)
+def likely_names(path: str, text: str) -> frozenset[str]:
+    """Return words that a code file seems to define, as fast as that can be told."""
+    names = definitions(path, text.encode("utf-8", "replace"))
+    return frozenset(name.decode("utf-8", "replace") for name in names)
 
 
 def defines(path: str, names: Iterable[str], mention: Mention) -> bool:
