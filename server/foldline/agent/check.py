@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _SECONDS = 60.0
 """How long the names in all instruction files are looked up."""
+_CLOSE_SECONDS = 5.0
+_MOST_NAMED = 20
 DESCRIPTION = """\
 Finds mistakes in prompts from their source alone, and in the files that instruct agents, such as
 AGENTS.md and SKILL.md: nothing is imported or executed. The exit status is 1 if there are
@@ -57,6 +59,11 @@ def register(verbs: Verbs) -> None:
         choices=("error", "warning", "information", "hint"),
         default="warning",
         help="lowest severity that makes the exit status 1 (default: warning)",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="exit status 2 if not all was looked at, as in a shallow clone",
     )
     parser.add_argument("--explain", metavar="CODE", help="print the page about a diagnostic")
     parser.set_defaults(run=run)
@@ -93,13 +100,16 @@ def run(options: Namespace) -> int:
     is_whole = all(resolved(Path(path)) == scanned.folder.root for path in options.paths or ["."])
     if is_whole and None not in names:
         reported += _of_no_prompt(scanned, names)
-    reported += _of_instructions(scanned)
+    gaps: list[str] = []
+    reported += _of_instructions(scanned, gaps)
     everything = (*scanned.files, *map(str, scanned.instructions))
     checked = [file for file in map(scanned.relative, everything) if file not in without]
     if checked or options.format not in ("text", "concise"):
         _write(checked, reported, options.format)
     for file, reason in without.items():
         complain(f"foldline check: {visible(file)}: {reason}")
+    for gap in gaps:
+        complain(f"foldline check: {gap}")
     if not everything:
         complain(
             "foldline check: no file here instructs agents, as AGENTS.md does, or imports "
@@ -109,7 +119,8 @@ def run(options: Namespace) -> int:
     ranks = [Severity.ERROR, Severity.WARNING, Severity.INFORMATION, Severity.HINT]
     failing = ranks[: ranks.index(Severity(options.fail_on)) + 1]
     fails = any(one.diagnostic.severity in failing for one in reported)
-    return 1 if fails and not without else 2 * bool(without or plugins().problems)
+    failed = bool(without or plugins().problems or (options.strict and gaps))
+    return 1 if fails and not (without or (options.strict and gaps)) else 2 * failed
 
 
 def _diagnostics(
@@ -167,24 +178,32 @@ def _of_no_prompt(scanned: Scan, names: set[str | None]) -> Iterator[FileDiagnos
             yield from _placed(scanned.relative(str(path)), text, [shown])
 
 
-def _of_instructions(scanned: Scan) -> Iterator[FileDiagnostic]:
+def _of_instructions(scanned: Scan, gaps: list[str]) -> Iterator[FileDiagnostic]:
+    """Yield what is wrong with instruction files; `gaps` get what wasn't looked at."""
+    from foldline.ide.checks import Code, Severity
     from foldline.ide.checks.diagnostic import as_wanted
+    from foldline.ide.render.revisions import lacking
 
     begun = monotonic()
-    end = begun + _SECONDS
+    end, unreached, wants_history = begun + _SECONDS, list[str](), False
     if scanned.instructions:
         scanned.folder.access.start_indexing()
     for document, _ in scanned.instruction_files():
-        left = max(0.0, min(REPOSITORY_SECONDS, end - monotonic()))
+        started = monotonic()
+        left = max(0.0, min(REPOSITORY_SECONDS, end - started))
         late = plugins().ask(Plugin.check_repository, document, left, begun)
-        every = chain(document.source.diagnostics(document), *late)
-        problems = as_wanted(every, document.options.severity)
-        yield from _placed(scanned.relative(document.analysis.file), document.text, problems)
-    if monotonic() > end:
-        complain(
-            f"foldline check: looking up names took over {_SECONDS:.0f} seconds, so not all in "
-            "instruction files were checked; name fewer files to check the rest"
-        )
+        severities, file = document.options.severity, scanned.relative(document.analysis.file)
+        problems = as_wanted(chain(document.source.diagnostics(document), *late), severities)
+        yield from _placed(file, document.text, problems)
+        wants_history |= severities.get(Code.STALE_REFERENCE) is not Severity.OFF
+        unreached += [visible(file)] if monotonic() - started >= left else []
+    # What was found out is kept for the next check.
+    scanned.workspace.close_files(_CLOSE_SECONDS)
+    if wants_history and (clone := lacking(scanned.folder.root)):
+        gaps.append(f"{clone} clone: stale names aren't looked for (fetch-depth: 0)")
+    if unreached:
+        files = f"{', '.join(unreached[:_MOST_NAMED])}{', …' * (len(unreached) > _MOST_NAMED)}"
+        gaps.append(f"no time to look up all names of {files}: name fewer files to check the rest")
 
 
 def _placed(file: str, text: str, found: Iterable[Diagnostic]) -> list[FileDiagnostic]:

@@ -106,10 +106,12 @@ class Folder:
         options = self.options(file)
         return token_counter(options.tokens, exact=options.exact_tokens)
 
-    def instructs(self, file: Path) -> bool:
+    def instructs(
+        self, file: Path, known: dict[Path, tuple[Path, tuple[str, ...]]] | None = None
+    ) -> bool:
         """True for a file that instructs agents, by the options for it; code never does."""
         of_code = file.suffix in (".py", ".pyi")
-        return not of_code and instructs(file, self.reach, self._client_options)
+        return not of_code and instructs(file, self.reach, self._client_options, known)
 
     def prompt_files(self, below: Iterable[str]) -> PromptFiles:
         """Return the files that hold prompts, below some of its paths."""

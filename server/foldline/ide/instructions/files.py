@@ -35,13 +35,25 @@ LARGEST = 1_000_000
 """A larger file is none that somebody wrote for a model, in bytes."""
 
 
-def instructs(file: Path, root: Path, client_options: object = None) -> bool:
-    """Return True for a file below a root that instructs agents, by the options for it."""
-    nearest = read_project_options(file, root)
-    if not file.is_relative_to(nearest.folder):
-        return False
-    options, _ = read_options(client_options, nearest.table)
-    return is_instructions(file.relative_to(nearest.folder).as_posix(), options.instructions)
+def instructs(
+    file: Path,
+    root: Path,
+    client_options: object = None,
+    known: dict[Path, tuple[Path, tuple[str, ...]]] | None = None,
+) -> bool:
+    """Return True for a file below a root that instructs agents, by the options for it.
+
+    Those of a folder that is `known` aren't read again.
+    """
+    known = {} if known is None else known
+    if file.parent not in known:
+        nearest = read_project_options(file, root)
+        options, _ = read_options(client_options, nearest.table)
+        known[file.parent] = nearest.folder, options.instructions
+    folder, patterns = known[file.parent]
+    return file.is_relative_to(folder) and is_instructions(
+        file.relative_to(folder).as_posix(), patterns
+    )
 
 
 def is_instructions(path: str, patterns: Sequence[str] = ()) -> bool:
@@ -78,10 +90,11 @@ def instruction_files(
     from foldline.ide.analysis.prompt_files import OutOfTimeError, deadline
 
     check, files = deadline(seconds), set[Path]()
+    known: dict[Path, tuple[Path, tuple[str, ...]]] = {}
     with suppress(OutOfTimeError):
         for path, _ in folder.walk(below, check):
             check()
-            if folder.instructs(file := Path(path)):
+            if folder.instructs(file := Path(path), known):
                 files.add(file)
     return sorted(files)
 

@@ -360,6 +360,17 @@ def run_git(
     return output
 
 
+def lacking(folder: Path) -> str:
+    """Return what a clone is if it lacks a part of its history: `shallow`, `partial` or empty."""
+    with suppress(RevisionError):
+        if run_git(folder, ("rev-parse", "--is-shallow-repository"), outside=folder) == b"true\n":
+            return "shallow"
+        promised = ("config", "--get-regexp", r"^remote\..*\.promisor$")
+        if run_git(folder, promised, outside=folder, codes=(0, 1)):
+            return "partial"
+    return ""
+
+
 def _limit_memory(process: int) -> None:
     """Let git fail before the machine has no memory left; what it maps of packs doesn't count."""
     with suppress(ImportError, AttributeError, OSError, ValueError):  # Not Linux; a lower limit.
