@@ -59,12 +59,16 @@ class Agent:
     files: dict[str, str]
     environment: dict[str, str] = field(default_factory=dict)
 
-    def install(self, *words: str) -> None:
-        """Write foldline into the agent's configuration, beside what is there."""
+    def configure(self) -> None:
+        """Write the agent's configuration, without foldline."""
         for name, text in self.files.items():
             file = self.home / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
+
+    def install(self, *words: str) -> None:
+        """Write foldline into the agent's configuration, beside what is there."""
+        self.configure()
         subprocess.run(
             [sys.executable, "-m", "foldline.agent", "install", self.name, *words],
             cwd=self.workspace,

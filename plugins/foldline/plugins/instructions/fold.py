@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Sequence
-from typing import TypeVar
+from functools import cache
+from pathlib import Path
 
-from foldline.backends.parsers.markdown import Range
+from foldline.backends.files.reader import read_toml
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.checks.diagnostic import Change
 from foldline.ide.instructions import document
 from foldline.ide.plugins import Action
 
-_Placed = TypeVar("_Placed", document.InstructionSection, Range)
+_DIRECTIVES = Path(__file__).with_name("directives.toml")
 SUMMARY = "what it tells"
 """The placeholder of a folded section's summary, which a person writes."""
-FEWEST_LINES = 12
+FEWEST_LINES = 10
 """A shorter section isn't worth a summary and a call."""
-# One such word in its prose, and a section isn't offered for folding: it may be a rule.
-_DIRECTIVE = re.compile(
-    r"\b(must|never|always|don.?t|do not|shall|should|avoid|ensure|make sure|required?|need to|"
-    r"important|critical|warning|caution|forbidden|mandatory|prefer|only|instead|remember|"
-    r"before you|careful|cannot|can.?t|not allowed|rules?|conventions?|guidelines?|policy)\b",
-    re.IGNORECASE,
-)
-_IMPERATIVE = re.compile(
-    r"^(?:[^\w\n]|\d)*+(add|ask|call|check|commit|create|do|follow|include|keep|look|open|put|read|"
-    r"remove|run|set|start|stop|test|treat|try|update|use|verify|wait|write)\b",
-    re.IGNORECASE | re.MULTILINE,
-)
+_ENTRY = re.compile(r"\||(?:[-*+]|\d+\.) +[`*[]|[^\w#]*[├└│]|[\w.@-]+/?(?:$|  +#)")
+"""A line that is looked up: a row, an item that begins with a name, a file of a tree."""
+_PARTS = re.compile(r"[|.:;!?()\n—→]+|, | - ")
+_FIRST = re.compile(r"[\W\d]*+([\w'-]+)(?:\W{1,3}(\w+))?")
+_HEAD = re.compile(r"^(\|.*)\n *\|[-: |]+$", re.MULTILINE)
+_NAMES = re.compile(r"`[^`\n]*`|[\w.~@-]*[/_][\w/.*_-]*|\w[\w-]*\.\w+")
+_STRONG = re.compile(r"(?<![-*+|] )(?<!^)\*\*\w|\{[\w-]+\}|[?✅❌⚠🚫☑✔✗✓👍👎🔴💡❗]", re.MULTILINE)
+
+
+@cache
+def _directives() -> tuple[re.Pattern[str], re.Pattern[str], tuple[frozenset[str], ...]]:
+    """Return what makes a text and a heading directives, and words that begin imperatives."""
+    table = {name: str(words) for name, words in read_toml(_DIRECTIVES).items()}
+    any_of = {name: "|".join(words.split()) for name, words in table.items()}
+    text = rf"(?i:\b(?:{any_of['words']})\b)|\b(?:{any_of['capitals']})\b"
+    begin = (frozenset(table[name].split()) for name in ("verbs", "nouns", "articles"))
+    return re.compile(text), re.compile(rf"(?i)\b(?:{any_of['titles']})\b"), tuple(begin)
 
 
 def action_at(file: document.InstructionFile, path: str, offset: int) -> Action | None:
@@ -55,25 +59,38 @@ def action_at(file: document.InstructionFile, path: str, offset: int) -> Action 
 
 
 def is_reference(file: document.InstructionFile, section: document.InstructionSection) -> bool:
-    """Return whether a section has many lines, no mark, no directive and hardly an imperative.
+    """Return whether a section has many lines, nearly all to be looked up, and orders nothing.
 
     It's a guess that rather misses one: whether a model can do without is a person's decision.
     """
-    parts = _inside(section, file.sections)
-    lines = sum(bool(line.strip()) for line in file.whole_text(section).splitlines()[1:])
-    prose = [file.text[slice(*part)] for part in _inside(section, file.markdown.prose)]
-    orders = sum(len(_IMPERATIVE.findall(part)) for part in prose)
-    return bool(
-        section.number
-        and max(FEWEST_LINES, 10 * orders + 1) <= lines
-        and not any(one.mark or _IMPERATIVE.match(one.title) for one in parts)
-        and not any(map(_DIRECTIVE.search, prose))
+    directive, title, (verbs, nouns, articles) = _directives()
+    text = file.text[section.body : section.end]
+    every = (line.strip() for line in text.splitlines())
+    lines = [line for line in every if line and not line.startswith(("#", "```", "~~~"))]
+    path, inside = (
+        section.path,
+        [one for one in file.sections if section.start <= one.start < section.end],
     )
-
-
-def _inside(section: document.InstructionSection, every: Sequence[_Placed]) -> Sequence[_Placed]:
-    """Return what begins in a section, of `every` one in the order of the text."""
-    first, after = (
-        bisect_left(every, at, key=lambda one: one.start) for at in (section.start, section.end)
+    around = [
+        one for one in file.sections if one.path == path[: len(one.path)] and len(one.path) > 1
+    ]
+    if not section.number or len(lines) < FEWEST_LINES or any(one.mark for one in inside):
+        return False
+    if sum(bool(_ENTRY.match(line)) for line in lines) * 4 < len(lines) * 3:
+        return False
+    # The first row of a table heads it.
+    titles = [one.title for one in (section, *inside, *around)] + _HEAD.findall(text)
+    if any(title.search(one) or directive.search(one) for one in titles):
+        return False
+    # Paths and names order nothing.
+    words = _NAMES.sub(" x ", text)
+    prose = (_FIRST.match(line) for line in lines if not _ENTRY.match(line))
+    firsts = (_FIRST.match(part) for part in _PARTS.split(words))
+    begins = ((one[1].lower(), (one[2] or "").lower()) for one in firsts if one)
+    return not (
+        directive.search(words)
+        or _STRONG.search(words)
+        or any(one and one[1].lower() in verbs | nouns for one in prose)
+        or any(one and one[1].lower() in verbs for one in map(_FIRST.match, titles))
+        or any(b and (a in verbs or (a in nouns and b in articles)) for a, b in begins)
     )
-    return every[first:after]
