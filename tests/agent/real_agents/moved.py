@@ -1,4 +1,4 @@
-"""What an agent loads by itself of a section that `foldline fold` has moved."""
+"""What an agent loads by itself of a section that `foldline fold` has moved; it has no foldline."""
 
 from __future__ import annotations
 
@@ -7,36 +7,39 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .agents import Agent, Ended
+    from .agents import Agent
 
-DONE = {"text": "The script is played."}
 SUMMARY = "where the metadata lives"
 TEXT = "It lives in `meta.toml`."
-FILE = f"# Rules\nBe brief.\n\n## Metadata\n<!-- fold: {SUMMARY} -->\n{f'{TEXT} ' * 40}\n"
-WAYS: dict[str, tuple[str, ...]] = {
-    "nested": ("--to", "auth/{file}"),
-    "rule": ("--to-rule", "data", "--paths", "auth/**", "--client", "claude-code,cursor,copilot"),
-    "skill": ("--to-skill", "find-metadata", "--client", "claude-code,codex"),
+WAYS = {
+    "nested": "--to auth/{}",
+    "rule": "--to-rule data --paths auth/** --client claude-code cursor copilot",
+    "skill": "--to-skill find-metadata --client claude-code codex",
 }
 
 
-def play(agent: Agent, way: str, file: str, steps: list[dict[str, Any]], said: str) -> Ended:
-    """Fold a file of the workspace in a way, and play steps."""
-    words = [word.format(file=file) for word in WAYS[way]]
-    (agent.workspace / file).write_text(FILE, encoding="utf-8")
-    subprocess.run(["git", "init", "-q", "."], cwd=agent.workspace, check=True)
-    program = [sys.executable, "-m", "foldline.agent", "fold", file, *words]
-    subprocess.run(program, cwd=agent.workspace, check=True, capture_output=True)
+def check_moved(
+    agent: Agent, way: str, file: str, look: dict[str, Any], skill: dict[str, Any]
+) -> None:
+    """Fold a file of the workspace, look at a file of `auth/`, and load the skill if there is one.
+
+    The first request has the summary, where the text is, and the name of the skill, not the text.
+    Clients that read instructions of inner folders load those with the first file there.
+    """
+    section = f"## Metadata\n<!-- fold: {SUMMARY} -->\n{f'{TEXT} ' * 40}\n"
+    (agent.workspace / file).write_text(f"# Rules\nBe brief.\n\n{section}", encoding="utf-8")
+    words = ["fold", file, *WAYS[way].format(file).split()]
+    for command in (["git", "init", "-q"], [sys.executable, "-m", "foldline.agent", *words]):
+        subprocess.run(command, cwd=agent.workspace, check=True, capture_output=True)
     agent.configure()
-    ended = agent.play([*steps, DONE], said)
+    steps = [look, *[skill] * (way == "skill"), {"text": "The script is played."}]
+    ended = agent.play(steps, "What is this repository?")
     assert ended.status == 0, ended.stderr
-    return ended
-
-
-def check_first(ended: Ended, way: str) -> None:
-    """Check the first request: the summary and where the text is, not the text; skills by name."""
-    said = ended.requests[0].said
-    assert "Be brief." in said
-    assert f"Folded: {SUMMARY}" in said
-    assert TEXT not in said
-    assert (said.count("find-metadata") > 1) == (way == "skill")
+    first, second, *_ = ended.requests
+    assert "Be brief." in first.said
+    assert first.said.count(f"Folded: {SUMMARY} (") == 1
+    assert TEXT not in first.said
+    # Skills are listed with their summaries.
+    assert first.said.count(SUMMARY) == 1 + (way == "skill")
+    assert (TEXT in second.said) == (way == "nested" and agent.name != "codex")
+    assert way != "skill" or TEXT in ended.results[-1]

@@ -15,6 +15,7 @@ from foldline.agent.reading_steps import RULE
 from ..test_mcp_finding import QUESTIONS
 from .agents import codex, gemini
 from .ladder import STEPS, TOOLS, check_ladder
+from .moved import WAYS, check_moved
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,3 +87,20 @@ def test_a_prompt_is_a_command_of_gemini(argument: str, tmp_path: Path) -> None:
     (request,) = ended.requests
     assert "[This prompt comes from an MCP server." in request.said
     assert "mcp_foldline_read_section" in request.tools
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_codex_loads_what_has_moved(way: str, tmp_path: Path) -> None:
+    def shell(command: str) -> dict[str, Any]:
+        return {"call": "exec_command", "arguments": {"cmd": command}}
+
+    skill = shell("cat .agents/skills/find-metadata/SKILL.md")
+    check_moved(codex(tmp_path), way, "AGENTS.md", shell("cat auth/service.py"), skill)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_gemini_loads_what_has_moved(way: str, tmp_path: Path) -> None:
+    agent = gemini(tmp_path)
+    look = {"file_path": str(agent.workspace / "auth/service.py")}
+    skill = {"call": "activate_skill", "arguments": {"name": "find-metadata"}}
+    check_moved(agent, way, "GEMINI.md", {"call": "read_file", "arguments": look}, skill)

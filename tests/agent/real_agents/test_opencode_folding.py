@@ -14,6 +14,7 @@ from foldline.agent.install.verb import PLUGIN
 from ...editors.node import find
 from ...rows import slow
 from .agents import Agent, opencode
+from .moved import WAYS, check_moved
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,3 +129,11 @@ def test_the_plugin_is_taken_out_by_one_line(agent: Agent) -> None:
     ended = agent.play([DONE], "Where is the metadata?")
     assert ended.status == 0, ended.stderr
     assert TEXT in messages(ended.requests[0])[0]["content"]
+
+
+@pytest.mark.parametrize("way", slow(*WAYS))
+def test_opencode_loads_what_has_moved(way: str, tmp_path: Path) -> None:
+    agent = opencode(tmp_path)
+    look = {"filePath": str(agent.workspace / "auth/service.py")}
+    skill = {"call": "skill", "arguments": {"name": "find-metadata"}}
+    check_moved(agent, way, "AGENTS.md", {"call": "read", "arguments": look}, skill)
