@@ -194,7 +194,7 @@ MOVED = "## Data\n<!-- folded from AGENTS.md#data: why -->\nText.\n"
         ({"AGENTS.md": STUB.replace("why", "how"), "x.md": MOVED}, "#data: how -->"),
         (
             {"AGENTS.md": STUB, "x.md": MOVED, "y.md": f"{MOVED}More.\n"},
-            "'data' differs in x.md and y.md",
+            "AGENTS.md:1: it differs in x.md and y.md",
         ),
         ({"AGENTS.md": STUB.replace("x.md", "../x.md"), "x.md": MOVED}, "../x.md should have"),
         ({"AGENTS.md": SECTION}, "AGENTS.md has no such section that `foldline fold` has moved"),

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from itertools import zip_longest
 from posixpath import dirname, join, normpath, relpath
 from typing import NamedTuple, TypeAlias
 
@@ -34,13 +35,11 @@ _LABEL = re.compile(r"\[([^]\[]+)\](?!\(|\[[^]])(:?)")
 
 
 class _Moved(NamedTuple):
-    """A section in the file that it moved to: what to make of it there, and to get it back."""
+    """A section in the file that it moved to; `match` is its comment, `cut` goes with it."""
 
     path: str
-    key: str
-    summary: str
+    match: re.Match[str]
     text: tuple[int, int]
-    name: _Edit
     cut: _Edit
 
 
@@ -71,8 +70,8 @@ class Mover:
         def goes(file: str, anchor: str) -> Sequence[str]:
             return moved.get(anchor, ()) if file == self.home else ()
 
-        targets = {path for copies in places.values() for path, _ in copies}
-        texts = {path: self._mended(path, goes) for path in {*self.names, *targets}}
+        every = {*self.names, *(path for copies in places.values() for path, _ in copies)}
+        texts = {path: self._mended(path, goes) for path in every}
         for section, copies in places.items():
             assert section.mark is not None
             end = section.start + len(home.whole_text(section).rstrip())
@@ -106,44 +105,44 @@ class Mover:
         ]
         if not stubs or len(stubs) < len(keys):
             raise ToolRefused(f"{self.home} has no such section that `foldline fold` has moved")
-        every = [
-            one
-            for path in sorted({*self.names, *(path for _, _, path in stubs)})
-            for one in _moved(self._file(path), self.home)
+        paths = sorted({*self.names, *(path for _, _, path in stubs)})
+        every = [one for path in paths for one in _moved(self._file(path), self.home)]
+        found = [
+            [one for one in every if one.match[3] in (section.key, section.path[-1])]
+            for section, _, _ in stubs
         ]
-        found = []
-        for section, match, path in stubs:
-            named = [one for one in every if one.key in (section.key, section.path[-1])]
-            found.append([one for one in named if one.summary == match[1]])
-            if [one.path for one in found[-1]].count(path) != 1 or found[-1] != named:
-                comment = f"<!-- folded from {self.home}#{section.path[-1]}: {match[1]} -->"
-                raise ToolRefused(
-                    f"{self.home}:{home.line(section.start)}: {path} should have one section with "
-                    f"{comment}: bring it back, or delete the line `Folded:`"
-                )
         for one in (one for copies in found for one in copies):
             cuts.setdefault(one.path, []).append(one.cut)
 
         def goes(file: str, anchor: str) -> Sequence[str]:
-            if file not in cuts:
-                return ()
-            every = zip(self._file(file).sections, anchors(self._file(file)), strict=True)
-            ats = (one.start for one, name in every if name == anchor)
-            stays = any(not any(start <= at < end for start, end, _ in cuts[file]) for at in ats)
-            return [] if stays else [self.home]
+            there = self._file(file) if file in cuts else home
+            named = zip(there.sections, anchors(there), strict=True)
+            ats = [one.start for one, name in named if name == anchor and there is not home]
+            moved = [any(start <= at < end for start, end, _ in cuts[file]) for at in ats]
+            return [self.home] if file in cuts and all(moved) else []
 
-        for (section, match, _), copies in zip(stubs, found, strict=True):
-            own = {self._mended(one.path, goes, [one.name], one.text, self.home) for one in copies}
+        for (section, match, path), copies in zip(stubs, found, strict=True):
+            here = f"{self.home}:{home.line(section.start)}"
+            summaries = {" ".join(one.match[4].split()) for one in copies}
+            if [one.path for one in copies].count(path) != 1 or summaries != {match[1]}:
+                comment = f"<!-- folded from {self.home}#{section.path[-1]}: {match[1]} -->"
+                raise ToolRefused(
+                    f"{here}: {path} should have one section with {comment}: bring it back, or "
+                    "delete the line `Folded:`"
+                )
+            own = {
+                self._mended(one.path, goes, [(*one.match.span(1), "fold")], one.text, self.home)
+                for one in copies
+            }
             if len(own) > 1:
-                paths = " and ".join(one.path for one in copies)
-                raise ToolRefused(f"{section.key!r} differs in {paths}: make both alike")
+                raise ToolRefused(f"{here}: it differs in {' and '.join(o.path for o in copies)}")
             edits.append((section.start, match.end(), own.pop()))
         changes: Changes = {
             path: self._mended(path, goes, edits if path == self.home else cuts.get(path, ()))
             for path in {*self.names, *cuts, self.home}
         }
         for path in cuts:
-            front = self._made(path, changes[path]).markdown.front_matter
+            front = self._file(path, changes[path]).markdown.front_matter
             if not (changes[path] or "")[front.end if front else 0 :].strip("-+\r\n"):
                 changes[path] = None
         return {path: text for path, text in changes.items() if text != self._read(path)}
@@ -160,23 +159,20 @@ class Mover:
             for path in changes:
                 self.files.remove_overlay(path)
         for path, text in before.items():
-            lines = ((one or "").split("\n") for one in (text, undone.get(path, changes[path])))
-            for at, (line, back) in enumerate(zip(*lines, strict=False), 1):
-                if line != back:
-                    raise ToolRefused(
-                        f"{path}:{at}: this would come back as {back!r}: write it like that"
-                    )
+            if (back := undone.get(path, changes[path])) != text:
+                lines = zip_longest(*((one or "").split("\n") for one in (text, back)))
+                every = ((at, two) for at, (one, two) in enumerate(lines, 1) if one != two)
+                at, now = next(every, (1, ""))
+                raise ToolRefused(f"{path}:{at}: this would come back as {now!r}: write it so")
 
     def _read(self, path: str) -> str | None:
         with suppress(PathError):
             return self.files.load(self.files.resolve_unsaved(path)).text
         return None
 
-    def _made(self, path: str, text: str | None) -> InstructionFile:
+    def _file(self, path: str, text: str | None = None) -> InstructionFile:
+        text = self._read(path) if text is None else text
         return instruction_file(self.files.root / path, self.files.root, text or "")
-
-    def _file(self, path: str) -> InstructionFile:
-        return self._made(path, self._read(path))
 
     def _mended(
         self,
@@ -187,25 +183,21 @@ class Mover:
         to: str = "",
     ) -> str:
         """Return a file, or a part of it, with edits, as it has to be in the file `to`."""
-        file, pieces = self._file(path), list[str]()
+        file, pieces, every = self._file(path), list[str](), [*edits]
+        for start, stop, kind in _places(file):
+            new = written = file.text[start:stop]
+            if kind == "name":
+                new = self._name(written, path, to or path)
+            elif kind == "link" or self._is_beside(path, written):
+                new = _link(written, path, to or path, goes)
+            every.append((start, stop, new))
         at, end = part or (0, len(file.text))
-        for start, stop, text in sorted([*edits, *self._links(file, to or path, goes)]):
+        for start, stop, new in sorted(every):
             # What is in an edited part has gone.
             if at <= start and stop <= end:
-                pieces += [file.text[at:start], text]
+                pieces += [file.text[at:start], new]
                 at = stop
         return "".join([*pieces, file.text[at:end]])
-
-    def _links(self, file: InstructionFile, to: str, goes: _Goes) -> Iterator[_Edit]:
-        """Yield the links, imports and names in code of a file, as they have to be in another."""
-        for start, stop, kind in _places(file):
-            written = file.text[start:stop]
-            new = written
-            if kind == "name":
-                new = self._name(written, file.path, to)
-            elif kind == "link" or self._is_beside(file.path, written):
-                new = _link(written, file.path, to, goes)
-            yield start, stop, new
 
     def _is_beside(self, path: str, written: str) -> bool:
         with suppress(PathError):
@@ -240,12 +232,11 @@ def _moved(file: InstructionFile, home: str) -> Iterator[_Moved]:
     starts = [section.start for section, _ in found]
     for at, (section, match) in enumerate(found):
         start, end = section.start, min([section.end, *starts[at + 1 : at + 2]])
-        # A line end was put around it.
         end = start + len(file.text[start:end].rstrip())
+        # A line end was put around it.
         before = len(re.sub(r"\r?\n\Z", "", file.text[:start]))
-        after = end + len(file.text[end:]) - len(re.sub(r"\A\r?\n", "", file.text[end:]))
-        summary, name = " ".join(match[4].split()), (*match.span(1), "fold")
-        yield _Moved(file.path, match[3], summary, (start, end), name, (before, after, ""))
+        after = len(file.text) - len(re.sub(r"\A\r?\n", "", file.text[end:]))
+        yield _Moved(file.path, match, (start, end), (before, after, ""))
 
 
 @lru_cache(maxsize=64)
@@ -282,16 +273,12 @@ def _relative(written: str, path: str, to: str) -> str:
 
 def _check_references(file: InstructionFile, section: InstructionSection) -> None:
     """Refuse to part `[text][label]` from its definition."""
-    uses: list[tuple[bool, str, int]] = []
-    defined: set[tuple[bool, str]] = set()
-    for part in file.markdown.prose:
-        inside = section.start <= part.start < section.end
-        for match in _LABEL.finditer(file.markdown.words(part)):
-            if match[2] and not match.start():
-                defined.add((inside, match[1].casefold()))
-            else:
-                uses.append((inside, match[1].casefold(), part.start))
-    for inside, label, at in uses:
-        if (not inside, label) in defined and (inside, label) not in defined:
-            where = f"{file.path}:{file.line(at)}"
+    words = {one: file.markdown.words(one) for one in file.markdown.prose}
+    inside = {one: section.start <= one.start < section.end for one in words}
+    labels = [(one, match) for one, text in words.items() for match in _LABEL.finditer(text)]
+    defined = {(inside[one], m[1].casefold()) for one, m in labels if m[2] and not m.start()}
+    for one, match in labels:
+        label = match[1].casefold()
+        if (not inside[one], label) in defined and (inside[one], label) not in defined:
+            where = f"{file.path}:{file.line(one.start)}"
             raise ToolRefused(f"{where}: [{label}] is defined apart: write the link itself")
