@@ -25,7 +25,10 @@ PROMPT = (
 async def example(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Editor]:
     root = tmp_path_factory.mktemp("root")
     (root / "lib").mkdir()
-    for name, text in (("lib/cart.py", CODE), ("AGENTS.md", TEXT), ("p.py", PROMPT)):
+    for name, text in (
+        *(("lib/cart.py", CODE), ("AGENTS.md", TEXT), ("p.py", PROMPT)),
+        *(("Makefile", "test tests:\nlint:\n"), ("package.json", '{"scripts": {"build": "x"}}')),
+    ):
         (root / name).write_text(text, encoding="utf-8")
     async with connections() as connect:
         yield await connect(root)
@@ -130,6 +133,10 @@ async def test_diagnostics_come_again_with_what_the_history_says(
         ("See @lib/c", ["lib/cart.py"]),
         ("See `rul", ["rules"]),
         ("See `Ca", ["Cart"]),
+        ("See [it](li", ["lib/"]),
+        ("Run `make te", ["test", "tests"]),
+        ("Run `npm run ", ["build"]),
+        ("Run make te", None),
         ("See li", None),
         ("See `a` li", None),
     ],

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property, lru_cache, partial
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, islice
 from math import inf
 from pathlib import Path
 from posixpath import basename, dirname, join, normpath
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _MOST_BRACES = 50
 _MOST_PROPOSED = 100
-_UNFINISHED = re.compile(r"(`|(?<!\S)@)([\w./@-]*)\Z")
+_UNFINISHED = re.compile(r"(`|\]\(|(?<!\S)@)([\w./@-]*)\Z")
 _MOST_LISTED = 5
 _LARGEST = 1_000_000
 _MOST_USING = 16
@@ -131,13 +131,7 @@ class Tree:
         program, task = match[1].removeprefix("uv run "), match[2]
         program = match[1] if program == task else program
         tool = program.split()[0]
-        tasks = [
-            target
-            for file in _TASKS[tool][0]
-            for path in self.ending(file)
-            for name, target in _tasks_in(tool, path, self.read(path))
-            if name == task
-        ]
+        tasks = [target for name, target in self.tasks_of(tool) if name == task]
         if program == "mise run" and not tasks:
             script = _MISE_SCRIPT.match
             tasks = [
@@ -152,6 +146,11 @@ class Tree:
             if near := [one for one in tasks if dirname(one.path) == start]:
                 return near[:1]
         return tasks
+
+    def tasks_of(self, tool: str) -> Iterator[tuple[str, Target]]:
+        """Yield the tasks in all files of a tool, by name."""
+        for path in chain.from_iterable(map(self.ending, _TASKS[tool][0])):
+            yield from _tasks_in(tool, path, self.read(path))
 
 
 def links(document: Snapshot) -> Iterator[Link]:
@@ -174,7 +173,7 @@ def links(document: Snapshot) -> Iterator[Link]:
 
 
 def propose(access: SmartFileAccess, file: InstructionFile, offset: int) -> tuple[Completion, ...]:
-    """Return what completes the name before an offset: behind a backquote or an `@`.
+    """Return what completes the name before an offset: in a code span, a link or behind an `@`.
 
     Paths are completed by a folder at a time.
     """
@@ -182,13 +181,22 @@ def propose(access: SmartFileAccess, file: InstructionFile, offset: int) -> tupl
 
     line = file.text.rfind("\n", 0, offset) + 1
     before = file.text[line:offset]
+    in_code, files = before.count("`") % 2 == 1, access.file_backend
+    # A letter more makes a task of one that is just begun.
+    if in_code and (command := COMMANDS.fullmatch(f"{before.rpartition('`')[2]}x")):
+        tool, begun = command[1].removeprefix("uv run ").split()[0], command[2][:-1]
+        paths = tuple(one.path for one in files.walk_folder("."))
+        tasks = Tree(paths, lambda path: files.text_of(path) or "").tasks_of(tool)
+        fitting = dict.fromkeys(name for name, _ in tasks if name.startswith(begun))
+        span = Span(offset - len(begun), offset)
+        return tuple(Completion(one, CompletionKind.NAME, one, span) for one in fitting)
     unfinished = _UNFINISHED.search(before)
-    if unfinished is None or (unfinished[1] == "`" and before.count("`") % 2 == 0):
+    if unfinished is None or (unfinished[1] == "`" and not in_code):
         return ()
     begun, folder = unfinished[2], dirname(file.path)
     every: dict[str, CompletionKind] = {}
     for start in dict.fromkeys((f"{folder}/" if folder else "", "")):
-        for one in access.file_backend.walk_folder("."):
+        for one in files.walk_folder("."):
             if one.path.startswith(start + begun):
                 name, below, _ = one.path[len(start) + len(begun) :].partition("/")
                 kind = CompletionKind.FOLDER if below else CompletionKind.FILE
