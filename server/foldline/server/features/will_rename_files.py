@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from foldline.backends.base.uris import path_of_uri
 from foldline.backends.base.waiting import LONG, in_thread
-from foldline.ide.errors import REFUSALS, RenameRefused
+from foldline.ide.errors import REFUSALS
 from foldline.ide.plugins import Plugin, plugins
 from foldline.server.snapshots import edit_in
 
@@ -32,27 +32,21 @@ async def handle(ls: FoldlineServer, params: types.RenameFilesParams) -> types.W
     links = "prompt" not in values and "always" not in values
 
     def edit() -> types.WorkspaceEdit:
-        names = {_path(file.old_uri): _path(file.new_uri) for file in params.files}
-        folder = ls.core.folder(next(iter(names)))
-        if not all(path.is_relative_to(folder.root) for pair in names.items() for path in pair):
-            raise RenameRefused(f"not all is in {folder.root}")
-        of_folder = {
-            old.relative_to(folder.root).as_posix(): new.relative_to(folder.root).as_posix()
-            for old, new in names.items()
-        }
-        answers = plugins().ask(Plugin.follow, folder, of_folder, links=links)
-        return edit_in(ls, chain.from_iterable(answers))
+        uris = chain.from_iterable((file.old_uri, file.new_uri) for file in params.files)
+        paths = [Path(path_of_uri(uri) or "/") for uri in uris]
+        # A link moves, and not what it leads to.
+        paths = [path.parent.resolve() / path.name for path in paths]
+        folder = ls.core.folder(paths[0])
+        names = [path.relative_to(folder.root).as_posix() for path in paths]
+        moves = dict(zip(names[::2], names[1::2], strict=True))
+        return edit_in(
+            ls, chain.from_iterable(plugins().ask(Plugin.follow, folder, moves, links=links))
+        )
 
     try:
         return await in_thread(edit, LONG)
-    except REFUSALS as error:
+    except (*REFUSALS, ValueError) as error:
         # The files move all the same, and no editor shows an error of this request.
         message = f"What names the moved files stays as it is: {error}"
         ls.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
         return None
-
-
-def _path(uri: str) -> Path:
-    path = Path(path_of_uri(uri) or "/")
-    # A link moves, and not what it leads to.
-    return path.parent.resolve() / path.name
