@@ -26,7 +26,7 @@ CLAUDE = f"{CODEX}{VAULT}"
 def told(root: Path, path: str) -> list[str]:
     (folder,) = Workspace.at(root).folders()
     file = read_instructions(root / path, root)
-    return [message for _, (message, *_) in drift(folder, file, path)]
+    return [message for _, message, *_ in drift(folder, file, path)]
 
 
 def test_a_section_that_another_client_misses_is_told_with_the_other_file(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_a_section_that_another_client_misses_is_told_with_the_other_file(tmp_pa
     (found,) = check_repository(tmp_path, "CLAUDE.md", CLAUDE)
     assert found.code == Code.SECTION_DRIFT
     assert found.message == (
-        "`Vault` is missing in AGENTS.md, which Codex and opencode 2 read instead of this file."
+        "`Vault`: missing in AGENTS.md, which Codex, opencode 2 read instead of this."
     )
     assert CLAUDE[found.place.start : found.place.end] == "## Vault"
     (related,) = found.related
@@ -45,7 +45,7 @@ def test_a_section_that_another_client_misses_is_told_with_the_other_file(tmp_pa
 def test_other_words_are_told_once_where_they_stand(tmp_path: Path) -> None:
     written(tmp_path, {"AGENTS.md": CODEX, "CLAUDE.md": CODEX.replace("make test", "just test")})
     (message,) = told(tmp_path, "CLAUDE.md")
-    assert message.startswith("`Tests` has other words in AGENTS.md, which Codex and opencode 2 ")
+    assert message.startswith("`Tests` has other words in AGENTS.md, which Codex, opencode 2 ")
     assert not told(tmp_path, "AGENTS.md")
 
 

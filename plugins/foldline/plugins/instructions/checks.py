@@ -59,9 +59,10 @@ def check_repository(
         fixes = (Fix(title, (Change(place, one.near),)),) if one.near else ()
         code = Code.STALE_REFERENCE
         yield Diagnostic(code, default_severity(code), one.message, place, fixes)
-    for beside, (message, span, there) in drift(folder, file, relative):
-        place, code = SourceSpan(str(path), *span), Code.SECTION_DRIFT
-        related = Related(SourceSpan(str(folder.root / beside), *there), "That file.")
+    for section, message, other, at in drift(folder, file, relative):
+        place = SourceSpan(str(path), section.start, file.end_of_line(section.start))
+        related = Related(SourceSpan(str(folder.root / other), at, at), "It's the other file.")
+        code = Code.SECTION_DRIFT
         yield Diagnostic(code, default_severity(code), message, place, related=(related,))
     starts = {one.mention.start for one in stale}
     for left, titles in unread(folder, file, relative).items():

@@ -162,8 +162,7 @@ def _changed(client: Client, file: Path, before: str, command: list[str] | None)
     for key in client.table:
         servers = servers.get(key, {}) if isinstance(servers, dict) else None
     if not isinstance(servers, dict):
-        table = ".".join(client.table)
-        raise UnparsableError(f"{table!r} is not what {client.title} expects")
+        raise UnparsableError(f"{'.'.join(client.table)!r} is not what {client.title} expects")
     present = servers.get(NAME)
     keys = (*client.table, NAME)
     changed: str
