@@ -85,7 +85,7 @@ def test_the_wheel_holds_every_package_with_its_marker(wheel: Path) -> None:
     page = {f"foldline/server/page/files/{name}" for name in (*SHOWN_FILES, "index.html")}
     assert page <= names
     assert any(name.endswith(".data/data/share/man/man1/foldline.1") for name in names)
-    assert "foldline/agent/install/clients.toml" in names
+    assert "foldline/ide/clients.toml" in names
     folder = "foldline/plugins/instructions"
     assert f"{folder}/clients.toml" in names
 

@@ -21,7 +21,7 @@ from foldline.agent import cli
 from foldline.agent.install import files, jsonc, toml, verb
 from foldline.agent.install.clients import CLIENTS
 from foldline.agent.install.files import UnparsableError
-from foldline.ide.client_names import TITLES
+from foldline.ide.client_names import known_clients
 from foldline.plugins.instructions.clients import all_clients
 
 JSON_CLIENTS = sorted(CLIENTS.keys() - {"codex"})
@@ -68,7 +68,8 @@ def values(file: Path, *keys: str) -> Any:
 
 def test_a_client_has_one_name_in_every_command() -> None:
     in_stack = {client.name: client.title for client in all_clients()}
-    assert in_stack == {name: client.title for name, client in CLIENTS.items()} == TITLES
+    known = {name: table["title"] for name, table in known_clients().items()}
+    assert in_stack == {name: client.title for name, client in CLIENTS.items()} == known
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -132,7 +132,7 @@ def test_the_file_of_its_own_counts_and_the_other_beside_it_is_told(tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("name", "near"),
-    [("vscode", "'copilot'"), ("claude", "'claude-code'"), ("nano", "there are codex, ")],
+    [("vscode", "'copilot'"), ("claude", "'claude-code'"), ("nano", "there are opencode, ")],
 )
 def test_a_wrong_client_is_told_with_near_ones(tmp_path: Path, name: str, near: str) -> None:
     (tmp_path / "foldline.toml").write_text(f"clients = ['codex', '{name}']\n")

@@ -87,10 +87,8 @@ def _upward(folder: Path, root: Path) -> tuple[tuple[Path, tuple[Path, ...]], ..
 def _stamp(file: Path) -> tuple[int, int] | None:
     try:
         stamp = file.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError:
-        return 0, 0  # It is there, and reading it says what is wrong.
+    except OSError as error:  # Of other errors, reading it says what is wrong.
+        return None if isinstance(error, (FileNotFoundError, NotADirectoryError)) else (0, 0)
     return stamp.st_mtime_ns, stamp.st_size
 
 

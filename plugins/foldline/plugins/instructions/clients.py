@@ -110,8 +110,5 @@ def project_clients(folder: Folder, file: Path | None = None) -> tuple[Client, .
     Without settings, these are all but those whose `own` files it lacks.
     """
     exists, names = folder.access.file_backend.exists, folder.options(file).clients
-    return tuple(
-        client
-        for client in all_clients()
-        if (client.name in names if names else not client.own or any(map(exists, client.own)))
-    )
+    every = [one for one in all_clients() if not one.own or any(map(exists, one.own))]
+    return tuple(one for one in all_clients() if one.name in names) if names else tuple(every)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from pathlib import Path
 
 from foldline.backends.base.reading import read
-from foldline.backends.files.reader import read_toml
-from foldline.ide.client_names import TITLES
+from foldline.ide.client_names import known_clients
 from foldline.records import record
 
 NAME = "foldline"
@@ -19,8 +18,9 @@ NAME = "foldline"
 
 @record
 class Client:
-    """A program that starts MCP servers; `clients.toml` says what the fields mean."""
+    """A program that starts MCP servers; `ide/clients.toml` says what the fields mean."""
 
+    title: str
     user: tuple[str, ...]
     project: tuple[str, ...]
     table: tuple[str, ...]
@@ -29,7 +29,7 @@ class Client:
     line: bool = False
     new: Mapping[str, object] = field(default_factory=dict)
     plugin: tuple[str, ...] = ()
-    title: str = ""
+    also: tuple[str, ...] = ()
 
     def entry_for(self, command: Sequence[str]) -> dict[str, object]:
         """Return the entry for a server that this command line starts."""
@@ -73,10 +73,4 @@ def _folders() -> dict[str, Path]:
     }
 
 
-def _read() -> dict[str, Client]:
-    tables, problems = read(read_toml(Path(__file__).with_name("clients.toml")), dict[str, Client])
-    assert tables, problems
-    return {name: replace(client, title=TITLES[name]) for name, client in tables.items()}
-
-
-CLIENTS = _read()
+CLIENTS = read(known_clients(), dict[str, Client])[0] or {}
