@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice
-from posixpath import basename, dirname, join, normpath
+from posixpath import basename, dirname
 
 from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile, InstructionSection
-from foldline.plugins.instructions.clients import project_clients
 from foldline.plugins.instructions.stack import loaded
 
 # What copies for several clients call each of them; a title with it is for that one alone.
@@ -30,12 +29,9 @@ def drift(
     Each with a sentence, the copy's path and a place in it. A copy stands beside the file, has half
     of its titles and one of its texts; neither names the other. Other words are told in one only.
     """
-    place, exists = _OWN_FOLDER.sub("", dirname(path)), folder.access.file_backend.exists
-    rules = [one for client in project_clients(folder, folder.root / path) for one in client.rules]
-    plain = {name for one in rules if not (one.patterns or one.lists) for name in one.files}
-    if sum(exists(normpath(join(place, name))) for name in plain if "*" not in name) < 2:
-        return
-    files = loaded(folder, path)
+    # Rules and skills are no copies of each other.
+    place = _OWN_FOLDER.sub("", dirname(path))
+    files = {} if file.has_front_matter else loaded(folder, path)
     for other in sorted({one for paths in files.values() for one in paths}):
         theirs = [title for title, paths in files.items() if other in paths and path not in paths]
         ours = any(path in paths and other not in paths for paths in files.values())

@@ -156,14 +156,12 @@ def unread(folder: Folder, file: InstructionFile, path: str) -> dict[LeftOut, li
 
 def loaded(folder: Folder, path: str) -> dict[str, dict[str, InstructionFile]]:
     """Return the files that each of the project's clients loads for one, by title and path."""
-    backend, clients = folder.access.file_backend, project_clients(folder, folder.root / path)
-    makers = [_Stack(backend, _NO_COUNTER, client, path, ".") for client in clients]
-    return {
-        maker.client.title: {
-            one.path: file for one in maker.build().files if (file := maker.read(one.path))
-        }
-        for maker in makers
-    }
+    loaded: dict[str, dict[str, InstructionFile]] = {}
+    for client in project_clients(folder, folder.root / path):
+        stack = _Stack(folder.access.file_backend, _NO_COUNTER, client, path, ".")
+        files = ((one.path, stack.read(one.path)) for one in stack.build().files)
+        loaded[client.title] = {one: file for one, file in files if file}
+    return loaded
 
 
 @record(slots=False)

@@ -103,14 +103,9 @@ def _of_summaries(file: InstructionFile) -> Iterator[Finding]:
 
 def _of_templates(file: InstructionFile) -> Iterator[Finding]:
     """Report template text, unless the file's path says that it is a template."""
-    if "template" in file.path.casefold() or not ("{" in file.text or "<%" in file.text):
-        return
-    for part in file.markdown.prose:
+    for part in file.markdown.prose if "template" not in file.path.casefold() else ():
         for at, text in leftovers(file.markdown.words(part)):
-            message = (
-                f"A model reads `{text}` as it is: no client fills it in. Write what it stands "
-                "for, or put it between backticks if the model should see it."
-            )
+            message = f"No client fills in `{text}`: write what it means, or put it into backticks."
             place = (part.start + at, part.start + at + len(text))
             yield Finding(Code.FOREIGN_TEMPLATE_SYNTAX, message, place)
 
