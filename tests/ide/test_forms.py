@@ -266,33 +266,79 @@ UNTRUSTED = [
     "Annotated[dict[Untrusted[str], str], bullets]",
     "Mail",
     "'Mail'",
+    "'Untrusted[str]'",
+    "Optional['Bare']",
+    "Annotated[tuple['Shown', ...], bullets]",
+    "Annotated['Mail', xml('p')]",
+    "Inner",
+    "Annotated[Inner, as_json]",
+    "Shown",
+    "Below",
+    "Annotated[Row, bullets]",
+    "Box[Untrusted[str]]",
+    "Annotated[Many[Untrusted[str]], joined(', ')]",
+    "Annotated[Many[Mail], joined(', ')]",
     "Annotated[tuple[Image, ...], as_json]",
     "File | None",
+    "Optional['Image']",
+    "Pictured",
+    "Annotated[list[Pictured], as_json]",
     "str",
 ]
+KINDS = ["class P:\n    x: {}", "class P(Box[{}]):\n    pass", "class Q:\n    pass\nP = Box[{}]"]
+CLASSES = """\
+from typing import Generic, TypedDict, TypeVar
+from foldline.prompts.runtime import File, Image
+T = TypeVar("T")
+Mail = Annotated[Untrusted[str], xml("mail")]
+Bare = Untrusted[str]
+Many = tuple[T, ...]
+
+@dataclass
+class Box(Generic[T]):
+    x: T
+
+@dataclass
+class Inner:
+    note: "Bare"
+
+class Shown:
+    inner: Inner
+    again: "Shown"
+    def __str__(self) -> str:
+        return self.inner.note
+
+class Below(Shown):
+    pass
+
+class Row(TypedDict):
+    note: Bare
+
+@dataclass
+class Pictured:
+    picture: Image
+"""
 PLACES = ["{}", "{}, role='system'", "{}, role='developer'", "{}, role='user'"]
 TEMPLATES = ["${x}", "It's ${x}", "It's:\n${x}", "It's:\n\n  ${x}\nYes.", "A.\n\n    ${x}", "No."]
 LISTED = "EachSection[L, P](items='xs', title='T', key='t', template={!r}, separator={!r}"
 
 
-@pytest.mark.parametrize("every", [19, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [71, pytest.param(5, marks=pytest.mark.slow)])
 def test_untrusted_text_is_reported_where_it_is_refused(every: int) -> None:
-    head = f"{HEAD}\nfrom foldline.prompts.runtime import File, Image\n"
-    head += "Mail = Annotated[Untrusted[str], xml('mail')]\n"
     seen = set()
-    cases = [*itertools.product(UNTRUSTED, PLACES, TEMPLATES, ["", "\n\n", ", "])]
-    for hint, place, template, between in cases[::every]:
+    cases = [*itertools.product(UNTRUSTED, KINDS, PLACES, TEMPLATES, ["", "\n\n", ", "])]
+    for hint, kind, place, template, between in cases[::every]:
         section = f"MarkdownSection[P](title='T', key='t', template={template!r}"
         if between:
             section = LISTED.format(template, between)
         source = (
-            f"{head}\n@dataclass\nclass P:\n    x: {hint}\n\n@dataclass\nclass L:\n"
+            f"{HEAD}{CLASSES}\n@dataclass\n{kind.format(hint)}\n\n@dataclass\nclass L:\n"
             f"    xs: tuple[P, ...]\n\nPROMPT = PromptTemplate(ns='n', key='k', sections=["
             f"{place.format(section)})])\n"
         )
         is_refused = executed(source)[0] is None
         found = {diagnostic.code for diagnostic in diagnostics(analysed(source))}
         is_reported = bool(found & {Code.UNTRUSTED_TEXT, Code.INVALID_FORM})
-        assert is_reported is is_refused, (source, found)
+        assert is_reported is is_refused, (hint, kind, section, found)
         seen.add((is_refused, Code.UNTRUSTED_TEXT in found))
     assert seen == {(False, False), (True, True), (True, False)}

@@ -6,7 +6,17 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypedDict, TypeVar
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    NamedTuple,
+    Optional,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+)
 
 import pytest
 from markdown_it import MarkdownIt
@@ -249,6 +259,14 @@ class Plain:
     note: Untrusted[str]
 
 
+class Derived(Plain):
+    def __str__(self) -> str:
+        return self.note
+
+
+Quoted: TypeAlias = Untrusted[str]
+
+
 REFUSED: dict[str, object] = {
     "alone": Untrusted[str],
     "cut": Annotated[Untrusted[str], limit(tokens=9)],
@@ -281,6 +299,9 @@ REFUSED: dict[str, object] = {
     "quoted": "Untrusted[str]",
     "quoted twice": "'Untrusted[str]'",
     "quoted inside": list["Untrusted[str]"],
+    "an alias that is quoted inside": Optional["Quoted"],
+    "a class that is quoted inside": Annotated[tuple["Inner", ...], bullets],
+    "a class that inherits one": Derived,
 }
 
 
@@ -403,7 +424,7 @@ class Held(Box[Annotated[Untrusted[str], xml("mail")]]):
     pass
 
 
-@pytest.mark.parametrize("argument", [Untrusted[str], Mail, list[Inner]])
+@pytest.mark.parametrize("argument", [Untrusted[str], Mail, list[Inner], list["Inner"], Image])
 def test_a_type_argument_hides_none(argument: object) -> None:
     kind = Box[argument]  # type: ignore[valid-type]
     for make in (
@@ -447,7 +468,13 @@ def test_an_override_shows_none_where_the_text_may_not() -> None:
 @pytest.mark.parametrize("kind", [Image, File])
 @pytest.mark.parametrize(
     "around",
-    [lambda k: k, lambda k: k | None, lambda k: Annotated[tuple.__class_getitem__(k), as_json]],
+    [
+        lambda k: k,
+        lambda k: k | None,
+        lambda k: Annotated[tuple.__class_getitem__(k), as_json],
+        dataclass_with,
+        lambda k: Annotated[list[dataclass_with(k)], as_json],  # type: ignore[misc]  # Made here.
+    ],
 )
 def test_an_image_or_a_file_is_no_text(kind: type, around: Callable[[type], object]) -> None:
     with pytest.raises(PromptValidationError, match=r"conversation\.user\(…\)"):

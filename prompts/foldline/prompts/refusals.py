@@ -103,6 +103,11 @@ def untrusted_computed(field: str) -> str:
     return f"A computed text may have the untrusted `{field}`: name in `computed_from` what it has."
 
 
+def hidden_argument(name: str) -> str:
+    """A type argument of a class named `name` that says which of its fields may be shown."""
+    return f"`Untrusted`, an Image or a File is hidden in `{name}[…]`: write a subclass of that."
+
+
 def nested_role(key: str, role: str, around: str) -> str:
     """A section with another role than the one that it is in."""
     return (

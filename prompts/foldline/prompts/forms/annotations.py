@@ -7,13 +7,15 @@ import re
 import sys
 import typing
 from collections import ChainMap
+from collections.abc import Iterator
 from dataclasses import InitVar
+from typing import get_args, get_origin
 
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms import forms
 from foldline.prompts.forms.fields import bound, declared_fields, type_arguments
 
-_FORMS = rf"\b({'|'.join(forms.NAMES)})\b"
+_FORMS = rf"\b({'|'.join(forms.NAMES)}|Untrusted)\b"
 
 
 class Unresolved:
@@ -62,30 +64,45 @@ def declared_hint(kind: type, name: str) -> object:
     """
     fields = getattr(kind, "__dataclass_fields__", None)
     field = (fields or {one.name: one for one in declared_fields(kind)})[name]
-    hint: object = field.type
-    if isinstance(hint, typing.ForwardRef):
-        hint = hint.__forward_arg__
-    if isinstance(hint, str):
-        owner = _owner(kind, field)
-        module = sys.modules.get(owner.__module__)
-        namespace = {**vars(owner), owner.__name__: owner}
-        # Resolve names as `typing.get_type_hints` does: a field may have the name of its type.
-        names = ChainMap(
-            {} if module is None else vars(module), namespace, vars(builtins), _LENIENT
-        )
-        try:
-            hint = eval(hint, {}, names)
-            if isinstance(hint, str):  # Quoted, although no annotation is evaluated here.
-                hint = eval(hint, {}, names)
-        except PromptValidationError:
-            raise
-        except Exception as error:
-            if re.search(_FORMS, str(hint)) is None:
-                return Unresolved
-            raise PromptValidationError(
-                f"its type `{hint}` raises {type(error).__name__}: {error}"
-            ) from error
-    return bound(hint.type if isinstance(hint, InitVar) else hint, type_arguments(kind))
+    hint = resolved(field.type, _owner(kind, field))
+    hint = bound(hint.type if isinstance(hint, InitVar) else hint, type_arguments(kind))
+    return resolved(hint, kind)  # Type arguments may be quoted, too.
+
+
+def resolved(hint: object, owner: type) -> object:
+    """Return a type from a class body; of names that mean nothing at run time, an unknown type.
+
+    Raises:
+        PromptValidationError: A form in it was given something that it can't be made of.
+    """
+    if not any(isinstance(part, (str, typing.ForwardRef)) for part in parts_of(hint)):
+        return hint
+    module = sys.modules.get(owner.__module__)
+    namespace = {**vars(owner), owner.__name__: owner}
+    # Resolve names as `typing.get_type_hints` does: a field may have the name of its type.
+    names = ChainMap({} if module is None else vars(module), namespace, vars(builtins), _LENIENT)
+    holder = type("Holder", (), {"__annotations__": {"field": hint}})
+    try:
+        return typing.get_type_hints(holder, {}, names, include_extras=True)["field"]
+    except PromptValidationError:
+        raise
+    except Exception as error:
+        if re.search(_FORMS, str(hint)) is None:
+            return Unresolved
+        raise PromptValidationError(
+            f"its type `{hint}` raises {type(error).__name__}: {error}"
+        ) from error
+
+
+def parts_of(hint: object) -> Iterator[object]:
+    """Yield what a type is made of: its members, their arguments and the metadata."""
+    yield hint
+    alias = get_origin(hint) or hint
+    inner = (hint.__supertype__,) if isinstance(hint, typing.NewType) else get_args(hint)
+    if type(alias).__name__ == "TypeAliasType":
+        inner = (*inner, alias.__value__)  # type: ignore[union-attr]  # New in Python 3.12.
+    for part in inner:
+        yield from parts_of(part)
 
 
 def _owner(kind: type, field: object) -> type:

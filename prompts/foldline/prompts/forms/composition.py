@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Annotated, ClassVar, Literal, get_args, get_origin
 
 from foldline.prompts.errors import PromptValidationError
-from foldline.prompts.forms.annotations import Unresolved
+from foldline.prompts.forms.annotations import Unresolved, parts_of
 from foldline.prompts.forms.fields import plain, union_members
 from foldline.prompts.forms.forms import (
     CALLED,
@@ -27,7 +27,13 @@ from foldline.prompts.forms.forms import (
     WrapForm,
     or_else,
 )
-from foldline.prompts.forms.untrusted import guarded, guarded_json, is_untrusted, parts_of
+from foldline.prompts.forms.untrusted import (
+    all_parts_of,
+    guarded,
+    guarded_json,
+    is_attachment,
+    is_untrusted,
+)
 from foldline.prompts.specialise import is_model
 
 _OUTER = (ClassVar, typing.Final, typing.Required, typing.NotRequired)
@@ -154,12 +160,6 @@ def compose(hint: object) -> FieldForm | None:
     Raises:
         PromptValidationError: The forms don't go together, or with the type, or no text shows it.
     """
-    for part in parts_of(hint):
-        if getattr(part, "is_attachment", False) is True:
-            raise PromptValidationError(
-                f"{hint_text(part)} isn't text: say it in a turn of the user, "
-                "`conversation.user(…)`"
-            )
     form = _compose(hint)
     if form is not None and form.exposed:
         raise PromptValidationError(_HELD.format(hint_text(form.hint)))
@@ -177,10 +177,16 @@ def _compose(hint: object) -> FieldForm | None:
         item = _items_of(members)
         _check_tags(forms, item(0))
     shows = _shows(inner, forms, members)
+    is_json = bool(forms) and isinstance(forms[0], JsonForm)
+    shows_fields = is_json or (shows is not None and shows.kind is Repr.DATACLASS)
+    for part in filter(is_attachment, (all_parts_of if shows_fields else parts_of)(hint)):
+        raise PromptValidationError(
+            f"{hint_text(part)} isn't text: say it in a turn of the user, `conversation.user(…)`"
+        )
     untrusted = is_untrusted(hint)
     if not forms and shows is None and not untrusted:
         return None
-    bare = untrusted and not (forms and isinstance(forms[0], JsonForm))
+    bare = untrusted and not is_json
     first = item(0)
     if first is not None and first.alone:
         raise PromptValidationError(_HELD.format(hint_text(inner)))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import inspect
 import re
-import typing
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import get_args, get_origin
 
-from foldline.prompts.forms.annotations import declared_hint
+from foldline.prompts.forms.annotations import declared_hint, parts_of, resolved
 from foldline.prompts.forms.forms import UNTRUSTED, FenceForm, WrapForm
 from foldline.prompts.specialise import dataclass_of, field_names
 
@@ -38,29 +37,46 @@ def guarded_json(text: str) -> str:
     return _IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def is_untrusted(hint: object, seen: tuple[object, ...] = ()) -> bool:
+def is_untrusted(hint: object) -> bool:
     """Return True if a type, or anything in it, is `Untrusted`."""
-    return any(p is UNTRUSTED or untrusted_fields(get_origin(p) or p, seen) for p in parts_of(hint))
+    return any(part is UNTRUSTED for part in all_parts_of(hint))
 
 
-def untrusted_fields(kind: object, seen: tuple[object, ...] = ()) -> list[str]:
+def is_attachment(part: object) -> bool:
+    """Return True for an image or a file, which no text shows."""
+    return getattr(part, "is_attachment", False) is True
+
+
+def hides(kind: object) -> bool:
+    """Return True if a class has type arguments with what its own fields don't say."""
+    arguments = (resolved(argument, get_origin(kind) or object) for argument in get_args(kind))
+    parts = (part for argument in arguments for part in all_parts_of(argument))
+    return any(part is UNTRUSTED or is_attachment(part) for part in parts)
+
+
+def untrusted_fields(kind: object) -> list[str]:
     """Return the fields of a class whose types are or hold `Untrusted` ones."""
-    if not isinstance(kind, type) or kind in seen:
-        return []
-    hints = {name: declared_hint(kind, name) for name in field_names(dataclass_of(kind))}
-    with suppress(NameError):  # Python 3.14 evaluates them here.
-        hints = hints or inspect.get_annotations(kind)
-    return [name for name, hint in hints.items() if is_untrusted(hint, (*seen, kind))]
+    return [name for name, hint in _hints_of(kind) if is_untrusted(hint)]
 
 
-def parts_of(hint: object) -> Iterator[object]:
-    """Yield what a type is made of: its members, their arguments and the metadata."""
-    yield hint
-    alias = get_origin(hint) or hint
-    inner = (hint.__supertype__,) if isinstance(hint, typing.NewType) else get_args(hint)
-    if type(alias).__name__ == "TypeAliasType":
-        inner = (*inner, alias.__value__)  # type: ignore[union-attr]  # New in Python 3.12.
-    elif isinstance(hint, (str, typing.ForwardRef)) and "Untrusted[" in str(hint):
-        yield UNTRUSTED  # Quoted inside of a type, where nothing resolves it.
-    for part in inner:
-        yield from parts_of(part)
+def all_parts_of(hint: object) -> Iterator[object]:
+    """Yield what a type is made of, and the parts of the fields of all classes in it."""
+    seen, hints = set[object](), [hint]
+    for inner in hints:
+        for part in parts_of(inner):
+            yield part
+            kind = get_origin(part) or part
+            if isinstance(kind, type) and kind not in seen:
+                seen.add(kind)
+                hints += (of_field for _, of_field in _hints_of(part))
+
+
+def _hints_of(kind: object) -> Iterator[tuple[str, object]]:
+    """Yield the annotations of a class, resolved; of a dataclass, its fields."""
+    if (fields_of := dataclass_of(kind)) is not None:
+        yield from ((name, declared_hint(fields_of, name)) for name in field_names(fields_of))
+        return
+    for base in getattr(get_origin(kind) or kind, "__mro__", ()):
+        with suppress(NameError):  # Python 3.14 evaluates them here.
+            for name, hint in inspect.get_annotations(base).items():
+                yield name, resolved(hint, base)

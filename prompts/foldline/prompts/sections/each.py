@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Generic, TypeVar, cast, get_args, get_origin
 
 from foldline.prompts import errors, refusals
 from foldline.prompts.cache.tokens import estimated_tokens
+from foldline.prompts.forms.annotations import parts_of
 from foldline.prompts.forms.fields import fields_of, plain, union_members
 from foldline.prompts.forms.forms import UNTRUSTED
 from foldline.prompts.forms.segments import Segment, SegmentKind
 from foldline.prompts.forms.templating import CompiledTemplate
-from foldline.prompts.forms.untrusted import parts_of
 from foldline.prompts.sections.listing import (
     LEFT_OUT,
     NUMBER,

@@ -7,12 +7,12 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import ClassVar, Generic, Literal, Self, TypeVar, get_args
+from typing import ClassVar, Generic, Literal, Self, TypeVar
 
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
 from foldline.prompts.forms.segments import Segment, SegmentKind
-from foldline.prompts.forms.untrusted import is_untrusted, untrusted_fields
+from foldline.prompts.forms.untrusted import hides, untrusted_fields
 from foldline.prompts.priority import Priority
 from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.prompts.specialise import (
@@ -304,9 +304,8 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
         elif default is not None and (kind is None or type(default) is not kind):
             problem = refusals.wrong_default(type_name(kind), type_name(type(default)))
         for shown in self.type_arguments:
-            if dataclass_of(shown) is not None and any(map(is_untrusted, get_args(shown))):
-                name = type_name(dataclass_of(shown))
-                problem = f"`Untrusted` is hidden in `{name}[…]`: write a subclass of that."
+            if dataclass_of(shown) is not None and hides(shown):
+                problem = refusals.hidden_argument(type_name(dataclass_of(shown)))
         if problem:
             raise PromptValidationError.of_section(self.key, problem, dataclass_type=about)
         self._check_computed(kind, type_name(kind), self.derived_placeholders)

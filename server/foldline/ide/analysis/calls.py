@@ -36,7 +36,12 @@ if TYPE_CHECKING:
 
 _DEDENT = frozenset({"textwrap.dedent", "inspect.cleandoc"})
 _TYPE_VARIABLES = frozenset({"typing.TypeVar", "typing_extensions.TypeVar"})
-_NEW_TYPES = frozenset({"typing.NewType", "typing_extensions.NewType"})
+_NEW_TYPES = (
+    "typing.NewType",
+    "typing.TypeAliasType",
+    "typing_extensions.NewType",
+    "typing_extensions.TypeAliasType",
+)
 _REPLACE = frozenset({"dataclasses.replace", "copy.replace"})
 
 

@@ -14,16 +14,25 @@ import enum
 import pathlib
 import re
 import typing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from types import GenericAlias
 from typing import TYPE_CHECKING, Annotated, Literal, Union, cast
 
 from foldline import prompts
 from foldline.ide.analysis.memo import STEP
-from foldline.ide.analysis.syntax import Attribute, Call, ClassDefinition, Expression, String
+from foldline.ide.analysis.syntax import (
+    Assign,
+    Attribute,
+    Call,
+    ClassDefinition,
+    Expression,
+    String,
+)
 from foldline.ide.analysis.top_level import quoted
 from foldline.ide.analysis.values import (
     TYPE_VARIABLE,
+    UNKNOWN,
     ClassValue,
     External,
     FieldType,
@@ -40,8 +49,9 @@ from foldline.prompts import runtime
 from foldline.prompts.cache.stability import PerRequest, PerSession, Stability, Stable
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms import forms
-from foldline.prompts.forms.annotations import Unresolved
+from foldline.prompts.forms.annotations import Unresolved, parts_of
 from foldline.prompts.forms.composition import compose
+from foldline.prompts.forms.untrusted import is_attachment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -70,7 +80,8 @@ def field_type(evaluator: Evaluator, annotation: Expression, scope: Scope) -> Fi
     try:
         form = compose(hint)
     except PromptValidationError as error:
-        return FieldType(known=False, problem=str(error) if hints.certain else "", hint=hint)
+        is_sure = hints.certain or hints.known
+        return FieldType(known=False, problem=str(error) if is_sure else "", hint=hint)
     except TypeError:
         return FieldType(known=False, hint=hint)  # Such as a subscript that its class refuses.
     shows = form.shows if form is not None and hints.certain else None
@@ -115,6 +126,19 @@ _MARKERS = {"Stable": Stable, "PerSession": PerSession, "PerRequest": PerRequest
 )
 
 
+def unquoted(evaluator: Evaluator, value: Specialised, scope: Scope) -> Specialised:
+    """Return it with the types that its strings name."""
+    dotted = value.origin.dotted if isinstance(value.origin, External) else ""
+    types = {"Literal": 0, "Annotated": 1}.get(dotted.rpartition(".")[2], len(value.nodes))
+    arguments = [*value.arguments]
+    for place, node in enumerate(value.nodes[:types]):
+        text = arguments[place]
+        if isinstance(node, String) and isinstance(text, Text):
+            inner = quoted(node, text.known or "")
+            arguments[place] = UNKNOWN if inner is None else evaluator.value(inner, scope)
+    return replace(value, arguments=tuple(arguments))
+
+
 def marker_of(value: Value) -> Stability | None:
     """Return the stability that a value is, such as `PerRequest`."""
     return _MARKERS.get(value.library_name) if isinstance(value, External) else None
@@ -155,6 +179,8 @@ class _Hints:
         self._other = unknown
         self.names = False
         self.problem = ""
+        self.classes: list[ClassValue] | None = None
+        """Gets the classes in it, in place of what they hold."""
         self._evaluator = evaluator
         self._annotation = annotation
         self._scope = scope
@@ -206,9 +232,13 @@ class _Hints:
         return self._unknown(depth) if dotted.startswith("foldline.") else self._other
 
     def _specialised(self, value: Specialised, depth: int) -> object:
+        value = unquoted(self._evaluator, value, self._scope)
         origin, arguments = value.origin, value.arguments
         if not isinstance(origin, External):
-            return self.type_of(origin, depth)
+            kind = self.type_of(origin, depth)
+            if self._of_dataclass is not None:
+                return kind
+            return GenericAlias(cast("type", kind), self._inner(value, depth))
         module, _, name = origin.dotted.rpartition(".")
         if origin.dotted == "dataclasses.InitVar" and len(arguments) == 1:
             return self.type_of(arguments[0], depth)
@@ -225,21 +255,23 @@ class _Hints:
                 return Literal[tuple(map(_constant, arguments))]
             if name in _OUTER and len(arguments) == 1:
                 return self.type_of(arguments[0], depth)
-        generic = self._external(origin.dotted, depth)
-        inner = tuple(
-            ...
-            if isinstance(argument, Unknown) and node.source == "..."
-            else [self.type_of(item.value, depth + 1) for item in argument.items]
-            if isinstance(argument, Items)
-            else self.type_of(argument, depth + 1)
-            for argument, node in zip(arguments, value.nodes, strict=False)
-        )
+        generic, inner = self._external(origin.dotted, depth), self._inner(value, depth)
         if generic is self._other or not inner:
             return generic
         try:
             return cast("typing.Any", generic)[inner]
         except TypeError:
             return self._unknown(depth)
+
+    def _inner(self, value: Specialised, depth: int) -> tuple[object, ...]:
+        return tuple(
+            ...
+            if isinstance(argument, Unknown) and node.source == "..."
+            else [self.type_of(item.value, depth + 1) for item in argument.items]
+            if isinstance(argument, Items)
+            else self.type_of(argument, depth + 1)
+            for argument, node in zip(value.arguments, value.nodes, strict=False)
+        )
 
     def _annotated(self, value: Specialised, depth: int) -> object:
         hint = self.type_of(value.arguments[0], depth)
@@ -287,7 +319,10 @@ class _Hints:
         shape = self._shape(value, 0)
         if shape in _DATACLASSES and self._of_dataclass is not None:
             return self._of_dataclass(value)
-        return self._other if not shape else _stand_in(name, shape)
+        if self.classes is not None:
+            self.classes.append(value)
+        held = _held(self._evaluator, value) if self.classes is None else ()
+        return self._other if not (shape or held) else _stand_in(name, shape, held)
 
     def _shape(self, value: ClassValue, depth: int) -> str:
         """Return what shows of a class's instances; empty if that isn't known.
@@ -333,22 +368,47 @@ _SHAPES = {
 }
 
 
+def _held(evaluator: Evaluator, value: ClassValue) -> tuple[object, ...]:
+    """Return what the annotations of a class, and of all classes in it, have that no text shows."""
+
+    def compute() -> tuple[object, ...]:
+        classes, seen, held = [value], set[int](), dict[object, None]()
+        for kind in classes:
+            definition = kind.definition
+            if id(definition) in seen:
+                continue
+            seen.add(id(definition))
+            fields = (one.annotation for one in definition.body if isinstance(one, Assign))
+            for node in (*definition.bases, *(one for one in fields if one is not None)):
+                hints = _Hints(evaluator, node, kind.scope)
+                hints.classes = classes
+                parts = parts_of(hints.read())
+                held |= {p: None for p in parts if p is forms.UNTRUSTED or is_attachment(p)}
+        return tuple(held)
+
+    return evaluator.memo.within(value.definition.anchor, compute)
+
+
 @lru_cache(maxsize=4096)
-def _stand_in(name: str, shape: str) -> object:
+def _stand_in(name: str, shape: str, held: tuple[object, ...] = ()) -> object:
+    # Metadata of any type is a part of it, too.
+    body = {"__annotations__": {"held": Annotated[(object, *held)]}} if held else {}
     match shape:
+        case "":
+            return type(name, (Unresolved,), body)
         case "dataclass":
-            return dataclass(type(name, (), {}))
+            return dataclass(type(name, (), body))
         case "object":
-            return type(name, (), {})
+            return type(name, (), body)
         case "text object" | "text dataclass":
-            return type(name, (), {"__str__": repr})
+            return type(name, (), {"__str__": repr, **body})
         case "text":
             return enum.StrEnum(name, {})
         case "own":
             return cast("typing.Any", _Own)(name, {})
         case "plain" | "mixed":
             return enum.Enum(name, {})
-    return type(name, (getattr(builtins, shape),), {})
+    return type(name, (getattr(builtins, shape),), body)
 
 
 # Stands for an enum whose own `__str__` only running the code knows.

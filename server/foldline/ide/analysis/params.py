@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import Field as RuntimeField
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_type_hints
@@ -13,6 +14,7 @@ from foldline.ide.analysis.operators import as_set
 from foldline.ide.analysis.scopes import BodyScope, Scope
 from foldline.ide.analysis.values import (
     EMPTY_RECORD,
+    TYPE_VARIABLE,
     UNKNOWN,
     Argument,
     ClassValue,
@@ -159,7 +161,7 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
     )
     inherited, model = None, False
     for base in reversed(definition.bases):
-        above = _base(evaluator, evaluator.value(base, scope), depth)
+        above = _base(evaluator, evaluator.value(base, scope), scope, depth)
         if above is None:
             continue
         inherited = inherited if above.stability is None else above.stability
@@ -191,8 +193,8 @@ def _dataclass_of(evaluator: Evaluator, value: ClassValue, depth: int) -> Datacl
     )
 
 
-def _base(evaluator: Evaluator, value: Value, depth: int) -> Dataclass | None:
-    origin = value.origin if isinstance(value, Specialised) else value
+def _base(evaluator: Evaluator, value: Value, scope: Scope, depth: int) -> Dataclass | None:
+    origin = _generic(evaluator, value, scope) if isinstance(value, Specialised) else value
     if isinstance(origin, External):
         if origin.library_name in LIBRARY:
             return LIBRARY[origin.library_name]
@@ -203,6 +205,24 @@ def _base(evaluator: Evaluator, value: Value, depth: int) -> Dataclass | None:
     if isinstance(origin, ClassValue) and depth < 20:
         return _dataclass_of(evaluator, origin, depth + 1)
     return Dataclass("", None, (), complete=False, is_dataclass=None)
+
+
+def _generic(evaluator: Evaluator, value: Specialised, scope: Scope) -> Value:
+    """Return a generic class with its type variables bound in its scope."""
+    origin, inner = value.origin, field_types.unquoted(evaluator, value, scope).arguments
+    if not isinstance(origin, ClassValue):
+        return origin
+    listed = [base for base in origin.definition.bases if isinstance(base, syntax.Subscript)]
+    own = [base for base in listed if re.search(r"\b(Generic|Protocol)$", base.value.source)]
+    words = dict.fromkeys(re.findall(r"\w+", " ".join(base.source for base in own or listed)))
+    variables = (
+        word
+        for word in words
+        if isinstance(found := evaluator.member(origin.scope.module, word), External)
+        and found.dotted == TYPE_VARIABLE
+    )
+    arguments = dict(zip(variables, inner, strict=False))
+    return ClassValue(origin.definition, BodyScope(origin.scope, {}, arguments))
 
 
 def _fields(evaluator: Evaluator, definition: syntax.ClassDefinition, scope: Scope) -> list[Field]:

@@ -14,7 +14,7 @@ from foldline.ide.analysis.field_types import hint_of
 from foldline.ide.analysis.instances import SECTION_KINDS
 from foldline.ide.analysis.module_analysis import CallSite
 from foldline.ide.analysis.params import dataclass_of, params_of
-from foldline.ide.analysis.scopes import ModuleScope, Scope
+from foldline.ide.analysis.scopes import BodyScope, ModuleScope, Scope
 from foldline.ide.analysis.syntax import Expression, Node, String
 from foldline.ide.analysis.values import (
     ClassValue,
@@ -34,6 +34,7 @@ from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.annotations import Unresolved
 from foldline.prompts.forms.fields import union_members
+from foldline.prompts.forms.untrusted import hides
 from foldline.prompts.output.schema import schema_of
 
 
@@ -42,6 +43,8 @@ def check_type_arguments(
 ) -> Iterator[LazyDiagnostic]:
     """Check the type arguments that a call's own class has."""
     types = constructor.types
+    for node, value in () if types is None else zip(types.nodes, types.arguments, strict=False):
+        yield from _hidden(node, value, call.scope, evaluator)
     if not constructor.own:
         return  # The arguments may be those of a base class, in another order.
     if constructor.name == "Tool":
@@ -76,6 +79,18 @@ def check_type_arguments(
         else refusals.not_a_params_type(kind.shown)
     )
     yield LazyDiagnostic(Code.PARAMS_NOT_DATACLASS, message, at_node(node))
+
+
+def _hidden(
+    node: Expression, value: Value, scope: Scope, evaluator: Evaluator
+) -> Iterator[LazyDiagnostic]:
+    """Report what the type arguments of a dataclass have, and its fields don't say."""
+    origin = value
+    while isinstance(origin, Specialised):
+        origin = origin.origin
+    if isinstance(origin, ClassValue) and hides(hint_of(evaluator, node, scope)[0]):
+        message = refusals.hidden_argument(origin.definition.name.id)
+        yield LazyDiagnostic(Code.UNTRUSTED_TEXT, message, at_node(node))
 
 
 def _unquoted(
@@ -173,6 +188,8 @@ class _Search:
         fields: list[tuple[str, object]] = []
         for field in info.fields:
             annotation, scope = field.hint or (None, None)
+            if isinstance(scope, BodyScope) and scope.function is None and scope.arguments:
+                scope = scope.parent  # Without its type arguments.
             if annotation is None or not isinstance(scope, ModuleScope):
                 # Types are looked up among the module's names.
                 self.resolves = self.resolves and annotation is None
