@@ -68,7 +68,7 @@ REPOSITORIES = (
 _WANTED = re.compile(
     r"(^|/)((AGENTS|CLAUDE|GEMINI|CONTEXT)[\w.]*\.md|\.cursorrules|opencode\.jsonc?|\.gitignore|.*\.mdc"
     r"|copilot-instructions\.md|.*\.instructions\.md|\.claude/rules/.*\.md|\.gemini/settings\.json"
-    r"|\.codex/config\.toml)$"
+    r"|\.codex/config\.toml|SKILL\.md|\.\w+/skills/[^/]+|\.\w+/(agents|commands)/.*\.md)$"
 )
 
 
