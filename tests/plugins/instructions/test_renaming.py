@@ -208,6 +208,14 @@ def test_a_moved_file_is_named_as_it_was_named(tmp_path: Path) -> None:
     texts = {"AGENTS.md": "[a](<a.md>) [b](a.md)", "a.md": ""}
     spaced = moved(texts, tmp_path, {"a.md": "x (1).md"})
     assert spaced == ["x (1).md", "x%20%281%29.md"]
+    texts = {"AGENTS.md": "[a](x%20%281%29.md)", "x (1).md": ""}
+    assert moved(texts, tmp_path, {"x (1).md": "b.md"}) == ["b.md"]
+
+
+def test_a_name_stays_relative_and_a_folder_one(tmp_path: Path) -> None:
+    texts = {"docs/x.md": "[a](a.md), `docs/`", "docs/a.md": ""}
+    assert moved(texts, tmp_path, {"docs/a.md": "docs/c.md"}) == ["c.md"]
+    assert moved(texts, tmp_path, {"docs": "lib"}) == ["lib/"]
 
 
 def test_a_link_to_a_file_moves_alone(tmp_path: Path) -> None:

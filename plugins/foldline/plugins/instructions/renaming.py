@@ -56,27 +56,23 @@ def follow(folder: Folder, names: Mapping[str, str], *, links: bool) -> Iterator
 def _changes(
     path: str, text: str, renamed: Mapping[str, str], before: Tree, after: Tree, *, links: bool
 ) -> Iterator[tuple[tuple[int, int], str]]:
-    markdown, last, folder, here = (
-        read_markdown(text),
-        0,
-        *map(dirname, (path, _moved(path, renamed))),
-    )
+    markdown, folder, here = read_markdown(text), dirname(path), dirname(_moved(path, renamed))
     targets = dict(markdown.link_targets())
     names = {start: text[start:end].partition("#")[0] for start, end in targets.items()}
     names |= {one.start: one.name for one in mentions(markdown) if one.kind == Kind.PATH}
-    for start, name in sorted(names.items()):
+    for start, name in names.items():
         end, plain = start + len(name), unquote(name) if start in targets else name
         meant = before.named(plain, folder) if name else [path]
-        if start < last or re.match(r"[\w+.-]+:|//", name) or len(meant) != 1:
+        if len(meant) != 1:
             continue
-        target, last = _moved(meant[0], renamed), end
+        target = _moved(meant[0], renamed)
         may_change = name and (links or start not in targets)
         if may_change and after.named(plain, here) != [target]:
             lead = "./" if plain.startswith("./") else "/" * plain.startswith("/")
             is_relative = lead == "./" or normpath(join(folder, plain)) == meant[0]
-            relative = relpath(target, here or ".")
-            # Dots alone are no name.
-            ways = [target, relative][:: -1 if is_relative and relative.strip("./") else 1]
+            # From the folder around it, as dots alone are no name.
+            above = relpath(dirname(target) or ".", here or ".")
+            ways = [target, normpath(join(above, basename(target)))][:: -1 if is_relative else 1]
             fitting = (way for way in ways if after.named(lead + way, here) == [target])
             for way in islice(fitting, 1):
                 new = f"{lead}{way}{'/' * plain.endswith('/')}"
