@@ -340,7 +340,7 @@ def test_folders_of_no_project_are_checked_together(tmp_path: Path) -> None:
         assert f"{one} and {other} are of different projects: give each a call of its own" in err
 
 
-@pytest.mark.parametrize("marked", ["git", "pyproject.toml"])
+@pytest.mark.parametrize("marked", ["git", "foldline.toml"])
 @pytest.mark.parametrize("named", [".", "team", "team/prompts", "team/prompts/p.py"])
 def test_a_file_has_one_count_and_one_budget_however_it_is_named(
     tmp_path: Path, named: str, marked: str
@@ -351,7 +351,8 @@ def test_a_file_has_one_count_and_one_budget_however_it_is_named(
     sections = "from foldline.prompts import MarkdownSection\n"
     files = {
         "../pyproject.toml": f"{budget}1\n" if marked == "git" else None,
-        "pyproject.toml": f"{budget}1000\n",
+        "pyproject.toml": f"{budget}1000\n" if marked == "git" else None,
+        "foldline.toml": None if marked == "git" else "token-budget = 1000\n",
         ".git/HEAD": "" if marked == "git" else None,
         "shared/base.py": sections
         + 'rules = MarkdownSection[None](title="R", key="r", template="{}")\n'.format(

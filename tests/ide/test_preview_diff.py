@@ -397,6 +397,7 @@ PATHS = "import pathlib, sqlite3, subprocess\nHERE = pathlib.Path(__file__).pare
             "Not as in HEAD, but as now: what a process that it started read.",
         ),
         ("T = from_file('link.md')", ""),
+        ("T = 'options'", "Not as in HEAD, but as now: foldline.toml."),
         (
             "T = 'same'",
             "Changed, and not sent until it is opened: folded.",
@@ -422,6 +423,7 @@ async def test_what_is_not_as_at_the_revision_or_not_sent_is_named(
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-qm", "one")
+    (tmp_path / "foldline.toml").write_text("[preview]\n" if "foldline" in caveat else "[lsp]\n")
     (tmp_path / "texts" / "two.md").unlink()
     (tmp_path / "link.md").unlink()
     (tmp_path / "link.md").write_text("one")
