@@ -223,6 +223,10 @@ async def test_sections_and_files_are_renamed_with_what_names_them(
 
     followed = {uri: [(10, "b.md")], editor.uri("docs/a.md"): [(7, "AGENTS.md")]}
     assert await move("b.md") == followed
+    (tmp_path.parent / "elsewhere.md").touch()
+    outside = types.FileRename((tmp_path.parent / "elsewhere.md").as_uri(), editor.uri("x.md"))
+    moving = types.RenameFilesParams([outside])
+    assert await editor.client.workspace_will_rename_files_async(moving) is None
     # Visual Studio Code's own Markdown changes links, if it's asked to.
     editor.client.set_configuration("always", section="markdown.updateLinksOnFileMove.enabled")
     assert await move("b.md") == {}

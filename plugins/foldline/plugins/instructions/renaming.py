@@ -40,14 +40,13 @@ def follow(folder: Folder, names: Mapping[str, str], *, links: bool) -> Iterator
             check()
             if not path.endswith((".md", ".mdc", ".mdx", ".markdown")):
                 continue
-            text = files.load(path).text
+            text, file = files.load(path).text, folder.root / path
             plain = unquote(text).lower()
             if _moved(path, names) != path or any(word in plain for word in words):
                 changes = [*_changes(path, text, names, *trees, links=links)]
-                if changes and not (folder.root / path).stat().st_mode & 0o222:
+                if changes and file.exists() and not file.stat().st_mode & 0o222:
                     raise RenameRefused(f"{path} has to change, and can only be read")
-                file = str(folder.root / path)
-                yield from (Change(SourceSpan(file, *place), new) for place, new in changes)
+                yield from (Change(SourceSpan(str(file), *place), new) for place, new in changes)
     except (PathError, ParseRefusedError, OutOfTimeError) as error:
         why = f"{error}" or f"all Markdown takes more than {_SECONDS:.0f} s"
         raise RenameRefused(f"{path}, which may name it, can't be read: {why}") from error

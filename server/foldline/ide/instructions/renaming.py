@@ -62,7 +62,7 @@ def rename_section(document: Snapshot, offset: int, name: str) -> tuple[Change, 
     titles[at] = title
     if not anchor or titles != [one.title for one in after.sections]:
         raise RenameRefused(f"{name!r} isn't the text of a heading: give words, without marks")
-    if [_anchor(one) for one in titles].count(anchor) > 1:
+    if [_anchor(one.title) for one in after.sections if one.number].count(anchor) > 1:
         raise RenameRefused(f"another heading of {file.path} has the anchor #{anchor}")
     pairs = [*zip(file.sections, after.sections, strict=True)]
     keys = {f"{old.key}": new.key for old, new in pairs if old.key != new.key and "." in old.key}

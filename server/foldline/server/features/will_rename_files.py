@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from foldline.backends.base.uris import path_of_uri
 from foldline.backends.base.waiting import LONG, in_thread
-from foldline.ide.errors import REFUSALS
+from foldline.ide.errors import REFUSALS, PathRefused
 from foldline.ide.plugins import Plugin, plugins
 from foldline.server.snapshots import edit_in
 
@@ -45,6 +45,8 @@ async def handle(ls: FoldlineServer, params: types.RenameFilesParams) -> types.W
 
     try:
         return await in_thread(edit, LONG)
+    except PathRefused:
+        return None  # It isn't in the workspace.
     except (*REFUSALS, ValueError) as error:
         # The files move all the same, and no editor shows an error of this request.
         message = f"What names the moved files stays as it is: {error}"
