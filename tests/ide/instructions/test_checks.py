@@ -66,6 +66,8 @@ LONG = "The metadata of a package lives in one file, which every tool reads befo
         ("# A\n## B\nText.\n", []),
         (f"# A\n<!-- fold: where it lives -->\n{LONG}\n", []),
         (f"# A\n<!-- fold: -->\n{LONG}\n", ["missing-summary: <!-- fold: -->\n"]),
+        (f"# A\n<!-- fold -->\n{LONG}\n", ["missing-summary: <!-- fold -->\n"]),
+        (f"# A\n<!-- fold this -->\n{LONG}\n<!-- folded from b#a: c -->\n", []),
         ("# A\n<!-- fold: short -->\nHi.\n", ["folding-costs-more: <!-- fold: short -->\n"]),
         (
             f"# A\n{LONG}\n# B\n{LONG}\n# C\n\n{LONG}",
@@ -186,6 +188,16 @@ def test_front_matter_is_read_once_for_all_clients(
     (folder,) = Workspace.at(tmp_path).folders()
     assert any(one.files for one in stacks(folder, all_clients(), "b.py"))
     assert reader.call_count == 2
+
+
+@pytest.mark.parametrize("end", ["", " ", "\n"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_front_matter_may_end_with_the_file(end: str, newline: str, tmp_path: Path) -> None:
+    text = f"---\nname: a\ndescription: é\n---{end}".replace("\n", newline)
+    file = instruction_file(tmp_path / "a/SKILL.md", tmp_path, text)
+    assert [one.name for one in front_matter.fields(file)] == ["name", "description"]
+    assert file.render().text == ""
+    assert found_in(tmp_path, "a/SKILL.md", text) == []
 
 
 def test_a_skill_without_front_matter_says_what_it_needs(tmp_path: Path) -> None:

@@ -67,6 +67,14 @@ def test_a_folded_section_is_where_its_text_says(text: str) -> None:
         assert file.section(file.short_key(section)) == section
 
 
+@pytest.mark.parametrize("mark", ["<!-- fold: -->", "<!-- fold -->"])
+def test_a_mark_without_a_summary_folds_nothing(mark: str) -> None:
+    file = source_of(f"# A\n{mark}\nText.\n## B\n<!-- fold: b -->\nText.\n")
+    assert [one.key for one in file.folded] == ["a.b"]
+    assert file.opening("a.b") == ["a.b"]
+    assert file.render().text.startswith(f"# A\n{mark}\nText.\n## B\n\nFolded: b (")
+
+
 def test_only_a_model_that_has_the_tool_reads_of_it() -> None:
     text = "# Long title\n## Data\n<!-- fold: where data is -->\nIn `data/`.\n"
     (section,) = source_of(text).folded

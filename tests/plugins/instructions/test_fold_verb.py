@@ -130,8 +130,8 @@ def texts(folder: Path) -> dict[str, str]:
             "when read",
         ),
         (
-            ["--to-skill", "app", "--section", "data", "--client", "gemini,opencode"],
-            [".agents/skills/app/SKILL.md"],
+            ["--to-skill", "app", "--section", "data", "--client", "copilot,opencode"],
+            [".claude/skills/app/SKILL.md"],
             "opencode 1",
         ),
     ],

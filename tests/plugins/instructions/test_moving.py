@@ -142,6 +142,8 @@ def resolved(files: dict[str, str]) -> dict[str, set[str]]:
             titles = re.findall(r"^#+ (.+)$", files[there], re.MULTILINE)
             (title,) = [one for one in titles if one.lower() == anchor] or [""]
             assert title or not anchor, f"{path}: {target}"
+            # What is in the same file, copies too, needs no path.
+            assert not (title and name) or f"# {title}\n" not in text
             every.setdefault(label, set()).add(title or there)
     return every
 
@@ -152,17 +154,21 @@ HEADINGS = ("top", "marked", "inner", "other", "last")
 @given(
     st.permutations(["shop/AGENTS.md", "docs/AGENTS.md", "AGENTS.md", "src/new.md"]),
     st.lists(st.tuples(*[st.integers(0, 4)] * 2, st.booleans()), max_size=12),
+    st.sampled_from([2, 3]),
 )
-def test_each_link_leads_where_it_led(paths: list[str], links: list[tuple[int, int, bool]]) -> None:
-    home, other, third, target = paths
+def test_each_link_leads_where_it_led(
+    paths: list[str], links: list[tuple[int, int, bool]], to_third: int
+) -> None:
+    home, other, third, _ = paths
+    target = paths[to_third]
     texts = {name: f"# {name}\n\n" for name in HEADINGS}
     texts["marked"] += "<!-- fold: why -->\n"
     outside = {other: "# elsewhere\n", third: "# far\n\n"}
     for number, (at, to, whole) in enumerate(links):
         path = [home, home, home, other, third][at]
-        name = home if to < 3 else other
+        name = [home, home, home, other, third][to]
         there = "" if name == path else relative(name, path)
-        anchor = "" if whole and there else f"#{[*HEADINGS[1:4], 'elsewhere', 'elsewhere'][to]}"
+        anchor = "" if whole and there else f"#{[*HEADINGS[1:4], 'elsewhere', 'far'][to]}"
         link = f"[l{number}]({there}{anchor})\n"
         if path == home:
             texts[HEADINGS[at]] += link
@@ -177,6 +183,36 @@ def test_each_link_leads_where_it_led(paths: list[str], links: list[tuple[int, i
 
 def relative(path: str, at: str) -> str:
     return "../" * at.count("/") + path
+
+
+@pytest.mark.parametrize(
+    ("home", "written", "target", "moved"),
+    [
+        ("AGENTS.md", "[a](docs/a.md#x)", "src/b/n.md", "[a](../../docs/a.md#x)"),
+        ("AGENTS.md", "[a](./docs/a.md 'title')", "src/n.md", "[a](./../docs/a.md 'title')"),
+        ("AGENTS.md", "[a](src/)", "src/n.md", "[a](./)"),
+        ("AGENTS.md", "[a](src/n.md)", "src/n.md", "[a](n.md)"),
+        ("AGENTS.md", "[a](#data) [b](#end)", "src/n.md", "[a](#data) [b](../AGENTS.md#end)"),
+        ("AGENTS.md", "![a](/docs/a.md) [b](x:y)", "src/n.md", "![a](/docs/a.md) [b](x:y)"),
+        ("AGENTS.md", "\n[a]: <docs/a.md>\n[a]", "src/n.md", "\n[a]: <../docs/a.md>\n[a]"),
+        ("AGENTS.md", "@docs/a.md @scope/x", "src/n.md", "@../docs/a.md @scope/x"),
+        ("AGENTS.md", "`docs/a.md`, `b.ts`", "src/n.md", "`docs/a.md`, `b.ts`"),
+        ("AGENTS.md", "`a.md`", "docs/n.md", "`../a.md`"),
+        ("docs/AGENTS.md", "`a.md:3`, `src/b.ts`", "src/n.md", "`../docs/a.md:3`, `src/b.ts`"),
+        ("src/AGENTS.md", "`c/d.ts`, `d.ts`", "src/c/n.md", "`c/d.ts`, `d.ts`"),
+    ],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_paths_are_mended(home: str, written: str, target: str, moved: str, newline: str) -> None:
+    text = f"## Data\n<!-- fold: why -->\n{written}\n\n## End\n[a](#data)\n"
+    files = dict.fromkeys(("a.md", "docs/a.md", "src/b.ts", "src/c/d.ts"), "")
+    files[home] = text.replace("\n", newline)
+    folded = fold(files, [(target, "")], home=home)
+    stub = f"## Data\n\nFolded: why (read `{target}`)\n\n## End\n[a](#data)\n"
+    assert folded[home] == stub.replace("\n", newline)
+    mark = f"<!-- folded from {home}#data: why -->"
+    assert folded[target] == f"## Data\n{mark}\n{moved}\n".replace("\n", newline)
+    assert unfold(folded, home=home) == files
 
 
 SECTION = "## Data\n<!-- fold: why -->\nText.\n"
