@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -133,6 +134,45 @@ def test_paths_globs_and_commands_are_stale_too(repository: Repository) -> None:
         ("*.proto", gone, ""),
         ("make lint", gone, ""),
     ]
+
+
+def test_paths_in_commands_drawings_and_plain_text_are_stale_too(repository: Repository) -> None:
+    """A drawing may begin with the name of the repository; its fix is the last part."""
+    text = (
+        "Run `go test ./pkg/cart/...`; the code is in pkg/cart/cart.go.\n\n"
+        "```\nshop/\n├── pkg/\n│   ├── cart/   # carts\n│   └── kept.go\n└── main.go\n```\n"
+        "```go\n// pkg/cart/cart.go\n```\n```sh\ncd pkg/cart && go run main.go ../none/here\n```\n"
+    )
+    code = "package cart\n\nfunc New() {}\n"
+    files = {"pkg/cart/cart.go": code, "pkg/kept.go": "", "main.go": "package main\n"}
+    repository.commit("start", {"AGENTS.md": text, **files})
+    moved = {"pkg/cart/cart.go": None, "pkg/basket/cart.go": code, "main.go": None}
+    ended = repository.commit("move", {**moved, "start.go": "package main\n"})
+    assert repository.stale() == [
+        ("./pkg/cart", ended, "pkg/basket"),
+        ("pkg/cart/cart.go", ended, "pkg/basket/cart.go"),
+        ("shop/pkg/cart", ended, "pkg/basket"),
+        ("shop/main.go", ended, "start.go"),
+        ("pkg/cart/cart.go", ended, "pkg/basket/cart.go"),
+        ("pkg/cart", ended, "pkg/basket"),
+        ("main.go", ended, "start.go"),
+    ]
+    for one in reversed(check_repository(repository.root, "AGENTS.md", text)):
+        (change,) = one.fixes[0].changes
+        text = text[: change.place.start] + change.text + text[change.place.end :]
+    assert "├── basket/   # carts\n│   └── kept.go\n└── start.go" in text
+    assert "cart/" not in text
+
+
+def test_what_is_merely_alike_is_not_offered(repository: Repository) -> None:
+    files = {"cache/lru.go": "package cache\n", "auth/token.go": "package auth\n", "api/a.ts": ""}
+    text = "`cache/lru.go`, `api/a.ts`, `load_all()`\n"
+    code = "def load_all(): ...\n\n\ndef load_al(x): ...\n"
+    repository.commit("start", {"AGENTS.md": text, "lib.py": code, **files})
+    gone = {"cache/lru.go": None, "api/a.ts": None, "config.ts": "let a = 1\n"}
+    code = "def load_al(x): ...\n\n\ndef load_alls(y): ...\n"
+    ended = repository.commit("remove", {**gone, "lib.py": code})
+    assert repository.stale() == [(name, ended, "") for name in re.findall(r"[\w./]+", text)]
 
 
 def test_a_file_name_alone_means_a_file_of_the_root_or_beside(repository: Repository) -> None:

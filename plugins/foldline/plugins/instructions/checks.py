@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,9 @@ from foldline.plugins.instructions.mentions import mentions
 from foldline.plugins.instructions.stack import LeftOut, unread
 from foldline.plugins.instructions.stale import StaleMention, stale_mentions
 from foldline.plugins.instructions.targets import Targets
+
+_OF_OTHERS = re.compile(r"(?:^|/)(?:skills|templates?|fixtures?|testdata|examples?)/")
+"""Folders whose files instruct agents elsewhere."""
 
 
 def check(document: Snapshot, file: InstructionFile) -> Iterator[Diagnostic]:
@@ -55,8 +59,12 @@ def check_repository(
         )
     for one in stale:
         place = SourceSpan(str(path), one.mention.start, one.mention.end)
+        # A drawing of folders has the last part alone.
+        name, near = (path.removeprefix(one.mention.root) for path in (one.mention.name, one.near))
+        head = name.removesuffix(file.text[place.start : place.end])
+        new = near.removeprefix(head) if near.startswith(head) else ""
         title = f"Replace {one.mention.name} by {one.near}"
-        fixes = (Fix(title, (Change(place, one.near),)),) if one.near else ()
+        fixes = (Fix(title, (Change(place, new),)),) if new else ()
         code = Code.STALE_REFERENCE
         yield Diagnostic(code, default_severity(code), one.message, place, fixes)
     for section, message, other, at in drift(folder, file, relative):
@@ -69,7 +77,7 @@ def check_repository(
         clients, start = " and ".join(titles), left.place[0]
         if left.via and start + 1 not in starts:
             yield _of_import(folder, file, path, left, clients)
-        elif not left.via:
+        elif not left.via and not (left.by and _OF_OTHERS.search(relative)):
             verb = "doesn't" if len(titles) == 1 else "don't"
             why = f"{verb} read this file, as there is {left.by}{left.repair and ': '}{left.repair}"
             why = why if left.by else left.why

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import inf
@@ -87,7 +87,7 @@ class History:
         self._texts: dict[str, str] = {}
         self._left = _MOST_BYTES
         self._known: dict[int, Commit] = {}
-        self._renames: dict[str, list[tuple[str, str]]] = {}
+        self._renames: dict[int, dict[str, str]] = {}
         self._words: dict[str, list[str]] = {}
         self._holding: dict[str, Mapping[str, list[str]]] = {}
 
@@ -227,20 +227,25 @@ class History:
         _, date, subject, *_ = self._git("rev-list", *options, name).split("\n")
         return self._known.setdefault(at, Commit(name, date, subject, at))
 
-    def renamed(self, commit: str, path: str) -> str:
-        """Return the new name of a file or folder that a commit renamed; empty if it didn't."""
-        if commit not in self._renames:
+    def renamed(self, at: int, path: str) -> str:
+        """Return the new name of a file or folder that a commit renamed; empty if it didn't.
+
+        A folder is renamed if more than a half of its files that went are in another.
+        """
+        if at not in self._renames:
             options = ("-r", "-M", "--diff-filter=R", "--name-status", "-z", "--no-ext-diff")
+            commit = self.commits[at][0]
             output = self._git("diff-tree", "--no-commit-id", "--no-textconv", *options, commit)
             parts = output.split("\0")
-            self._renames[commit] = [*zip(parts[1::3], parts[2::3], strict=False)]
-        for before, after in self._renames[commit]:
-            if before == path:
-                return after
-            ending = before.removeprefix(path)
-            if before.startswith(f"{path}/") and after.endswith(ending):
-                return after.removesuffix(ending)
-        return ""
+            self._renames[at] = dict(zip(parts[1::3], parts[2::3], strict=False))
+        renames, below = self._renames[at], f"{path}/"
+        new = Counter(
+            after.removesuffix(before.removeprefix(path))
+            for before, after in renames.items()
+            if before.startswith(below) and after.endswith(before.removeprefix(path))
+        )
+        gone = sum(not one.new and one.path.startswith(below) for one in self.changed(at))
+        return renames.get(path) or next((to for to in new if 2 * new[to] > gone), "")
 
     def texts(self, blobs: Iterable[str]) -> Mapping[str, str]:
         """Return the texts of files by their blobs, but for large ones; all are read at once."""

@@ -37,6 +37,7 @@ class Mention(NamedTuple):
         end: Where it ends.
         line: The line that stands behind a path; 0 without one.
         called: A symbol has parentheses behind it.
+        root: The top of the drawing of folders that a path is from, which may be the repository.
     """
 
     kind: Kind
@@ -45,6 +46,7 @@ class Mention(NamedTuple):
     end: int
     line: int = 0
     called: bool = False
+    root: str = ""
 
     @property
     def dotted(self) -> str:
@@ -75,13 +77,37 @@ _SYMBOL = re.compile(r"([A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)*)(\(.*\))?\Z", r
 _WRITTEN_AS_NAME = re.compile(r"\w*[a-z\d][A-Z]|[A-Z]\w*[a-z]|_*[A-Za-z]\w*_[A-Za-z\d]")
 _IMPORT = re.compile(r"(?<![\w@`/.-])@((?:\.{1,2}/|~/)?[\w.-]+(?:/[\w.-]+)*)")
 _SHELLS = frozenset({"", "bash", "console", "sh", "shell", "shellsession", "zsh"})
+# An argument of a command, or what stands between quotes.
+_ARGUMENT = re.compile(r"[^\s\"'`=()|;&<>,]+")
+_PLAIN = re.compile(
+    r"(?<![\w/.@:~>+-])(?:\.{1,2}/)?\.?[\w-][\w.@+-]*+(?:/[\w.@+-]*\w)+(?![\w/*{-])"
+)
+_DRAWN = re.compile(
+    r"^((?:[ \t\xa0]|[│|](?![─-]))*+(?:[├└+|`][─-]+[ \t\xa0]*+)?)"
+    r"(?=\S*\w)([\w.@+~-]++(?:/[\w.@+~-]++)*+/?)(?=\s|$)",
+    re.MULTILINE,
+)
+_BRANCH = re.compile("[├└]─|[|`+]--")
+# `settings.json` of VS Code, your `config.toml`: a file of another program.
+_OF_OTHERS = re.compile(r"(?:[A-Z]\w*['\u2019]s|\b[Yy]our|\b[Uu]ser|\b[Gg]lobal)\s+`?\Z")
+_OF_ANOTHER = re.compile(r"`?\s+(?:of|in|from|for)\s+(?:[A-Z]\w+|your)\b")
+_AROUND = 40
 _LONGEST = 200
 _MARKED = re.compile(r"`|\]\(|@\S")
 
 
 def mentions(markdown: Markdown) -> tuple[Mention, ...]:
-    """Return what code spans, links, `@` imports and shell lines of a text name, in its order."""
-    return tuple(sorted(_found(markdown), key=lambda one: one.start))
+    """Return what a text names, in its order: in code spans, links, `@` imports, blocks of code.
+
+    Other words are names only as paths of files in folders.
+    """
+    text, by_place = markdown.text, dict[int, Mention]()
+    for one in _found(markdown):
+        before, behind = text[max(one.start - _AROUND, 0) : one.start], text[one.end :][:_AROUND]
+        is_alone = one.kind == Kind.PATH and "/" not in one.name
+        if not (is_alone and (_OF_OTHERS.search(before) or _OF_ANOTHER.match(behind))):
+            by_place.setdefault(one.start, one)
+    return tuple(by_place[start] for start in sorted(by_place))
 
 
 def mentions_of(analysis: ModuleAnalysis) -> Iterator[tuple[Mention, SourceSpan]]:
@@ -121,18 +147,56 @@ def _found(markdown: Markdown) -> Iterator[Mention]:
             if "/" in name or language_of(name) != UNKNOWN:
                 start = part.start + match.start(1)
                 yield Mention(Kind.PATH, name, start, start + len(name))
+        yield from _plain(words, part.start)
     for fence in markdown.fences:
-        if fence.language.lower() in _SHELLS:
-            yield from _commands(text[fence.start : fence.end], fence.start)
+        code = text[fence.start : fence.end]
+        if _BRANCH.search(code):
+            yield from _drawn(code, fence.start)
+        elif fence.language.lower() in _SHELLS:
+            yield from _arguments(code, fence.start)
+        yield from _plain(code, fence.start)
+
+
+def _plain(text: str, start: int) -> Iterator[Mention]:
+    """Yield the files in folders that a text names without any mark."""
+    for match in _PLAIN.finditer(text):
+        if _is_file(match[0].rpartition("/")[2]) and len(match[0]) <= _LONGEST:
+            yield from _path(match[0], start + match.start())
+
+
+def _arguments(text: str, start: int) -> Iterator[Mention]:
+    """Yield the tasks that commands run, and the paths among their arguments."""
+    yield from _commands(text, start)
+    for match in _ARGUMENT.finditer(text):
+        if len(match[0]) <= _LONGEST and not match[0].startswith(("@", "-")):
+            yield from _path(match[0].removesuffix("/..."), start + match.start())
+
+
+def _drawn(text: str, start: int) -> Iterator[Mention]:
+    """Yield the paths in a drawing of folders, each at its last part."""
+    above: list[tuple[int, str]] = []
+    for match in _DRAWN.finditer(text):
+        stem, name = match[1], match[2].rstrip("/")
+        while above and above[-1][0] >= len(stem):
+            above.pop()
+        if not _BRANCH.search(stem):
+            # `src/` is a folder, other words are a title.
+            above = [(-1, name)] if match[2] != name and name != "." else []
+            continue
+        root = f"{above[0][1]}/" if above and above[0][0] < 0 else ""
+        above.append((len(stem), name))
+        at, path = start + match.start(2), "/".join(one for _, one in above)
+        yield Mention(Kind.PATH, path, at, at + len(name), root=root)
 
 
 def _of_span(text: str, start: int) -> Iterator[Mention]:
-    if commands := list(_commands(text, start)):
-        yield from commands
-    elif "://" in text or text.startswith(("@", "-", "http")):
+    if " " in text:
+        yield from _arguments(text, start)
+    if "://" in text or text.startswith(("@", "-", "http")):
         return
     elif any(one in text for one in "*?{["):
-        is_glob = "/" in text or _is_file(text.replace("*", "x"))
+        # `/api/*` is an address as often.
+        is_glob = text.find("/") > 0 or _is_file(text.replace("*", "x"))
         if is_glob and _GLOB.match(text) and re.search(r"\*|,.*\}", text):
             yield Mention(Kind.GLOB, text, start, start + len(text))
         elif symbol := symbol_in(text, start):

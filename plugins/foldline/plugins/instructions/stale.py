@@ -39,6 +39,8 @@ _VERSION = [
     *(file.stat().st_mtime_ns for file in sorted(Path(__file__).parent.glob("*.py"))),
 ]
 """What is found changes with the files that look for it."""
+_SAID = re.compile(r"\b(?:[Rr]emoved?|[Dd]eprecated|[Ff]ormerly|[Nn]o longer|used to)\b")
+"""A line that says itself what is no more."""
 _MORE_SECONDS = 5.0
 """How long after that what was found is looked for in the files."""
 _MOST_FILES = 200
@@ -145,7 +147,8 @@ class Search:
 
     def stale(self, waiting: Iterable[Mention]) -> Iterable[StaleMention]:
         """Yield the stale ones of mentions that mean nothing now, or several things."""
-        waiting, sparse = list(waiting), self.history.is_sparse
+        waiting = [one for one in waiting if not _SAID.search(line_of(self._text, one))]
+        sparse = self.history.is_sparse
         try:
             self._judge([one for one in waiting if self._key(one) not in self.history.verdicts])
         except RevisionError as error:
@@ -295,17 +298,17 @@ class Search:
         with suppress(RevisionError):
             for near in islice(every(mention, verdict), _MOST_NEAR) if every else ():
                 if near != mention.name and self.targets.of(mention._replace(name=near)):
-                    return near
+                    return near + "/" * mention.name.endswith("/")
         return ""
 
     def _near_paths(self, mention: Mention, verdict: Verdict) -> Iterator[str]:
         """Yield what git says that a path was renamed to, and the only path of its base name."""
         name, ended = mention.name.rstrip("/"), verdict.ended
-        for path in verdict.homes if ended else ():
-            if ended and (new := self.history.renamed(ended.hash, path)):
-                yield new.removeprefix(path.removesuffix(name))
-                yield new
+        news = [self.history.renamed(ended.at, path) if ended else "" for path in verdict.homes]
         same = [path for path in self.targets.tree.paths if basename(path) == basename(name)]
+        for path, new in zip(verdict.homes, news, strict=True):
+            shorter = "/".join(new.split("/")[-len(name.split("/")) :])
+            yield from (new.removeprefix(path.removesuffix(name)), shorter, new) if new else ()
         yield from same if len(same) == 1 else ()
 
     def _near_symbols(self, mention: Mention, verdict: Verdict) -> Iterator[str]:
@@ -330,7 +333,7 @@ class Search:
         if change is None:
             return "", ""
         new = change.new
-        if not new and (to := self.history.renamed(ended.hash, path)):
+        if not new and (to := self.history.renamed(ended.at, path)):
             new = next(one.new for one in self.history.changed(ended.at) if one.path == to)
         texts = self.history.texts((change.old, new))
         return texts.get(change.old, ""), texts.get(new, "")

@@ -85,7 +85,9 @@ class Tree:
         """Return what a mention in a file of `folder` may mean; of symbols, the modules alone."""
         match mention.kind:
             case Kind.PATH:
-                return self.named(mention.name, folder)
+                rest = f"./{mention.name.removeprefix(mention.root)}"
+                found = self.named(mention.name, folder)
+                return found or (self.named(rest, folder) if mention.root else [])
             case Kind.GLOB:
                 return self.matching(mention.name, folder)
             case Kind.COMMAND:
