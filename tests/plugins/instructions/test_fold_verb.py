@@ -189,6 +189,12 @@ def test_what_costs_more_is_said(repository: Path, capsys: pytest.CaptureFixture
         (["CLAUDE.md", "--to", "x.md"], "CLAUDE.md marks no section"),
         (["CLAUDE.md", "--unfold"], "has no such section"),
         (["src/ui/app.ts"], "isn't Markdown: `fold` takes files such as AGENTS.md"),
+        (["AGENTS.md", "--to", ".git/x.md"], ".git/x.md is in no commit, as `.git` of"),
+        (["AGENTS.md", "--to", "sub/x.md"], "sub/x.md is in another repository: name a file"),
+        (
+            ["AGENTS.md", "--to-skill", "x", "--client", "cursor"],
+            ".cursor/skills/x-data/SKILL.md is in no commit, as `.cursor/skills` of .gitignore",
+        ),
     ],
 )
 def test_what_cannot_move_stays(
@@ -196,7 +202,24 @@ def test_what_cannot_move_stays(
 ) -> None:
     (repository / ".claude/rules").mkdir()
     (repository / ".claude/rules/old.md").write_text("Old.\n", encoding="utf-8")
+    (repository / ".gitignore").write_text(".cursor/skills\n", encoding="utf-8")
+    (repository / "sub/.git").mkdir(parents=True)
     before = texts(repository)
     assert cli.main(["fold", *options]) == 2
     assert message in capsys.readouterr().err
     assert texts(repository) == before
+
+
+def test_skills_go_where_the_team_has_some_and_settings_are_read(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in (".claude", ".cursor", ".codex", "CLAUDE.md"):
+        (repository / path).rename(repository / f"_{path}")
+    (repository / ".github/instructions").mkdir(parents=True)
+    (repository / ".agents/skills").mkdir(parents=True)
+    options = ["fold", "AGENTS.md", "--to-skill", "app", "--section", "data", "--dry-run"]
+    assert cli.main(options) == 0
+    assert "(skill `.agents/skills/app`)" in capsys.readouterr().out
+    (repository / "foldline.toml").write_text("clients = ['claude']\n", encoding="utf-8")
+    assert cli.main(options) == 2
+    assert "did you mean 'claude-code'?" in capsys.readouterr().err

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from foldline.agent.install import files as edited
 from foldline.agent.refusals import Refused
-from foldline.agent.scan import repository_of
+from foldline.agent.scan import repository_of, settings_clients
 from foldline.agent.targets import file_and_name, path_from_here
 from foldline.agent.terminal import complain, is_styled, show
 from foldline.backends.base.languages import UNKNOWN, language_of
@@ -68,6 +68,7 @@ def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
     names = [one.relative_to(root).as_posix() for one in instruction_files(folder)]
     mover = Mover(folder.access.file_backend, file.path, names)
     keys = [file.section(key).key for key in options.section]
+    options.client = options.client or settings_clients(options.file)
     if options.unfold:
         changes = mover.unfold(keys)
     else:
@@ -79,7 +80,13 @@ def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
         if not sections:
             raise Refused(f"{file.path} marks no section: --suggest lists some")
         places = dict(zip(sections, _places(options, folder, file, sections), strict=True))
+        rules = folder.access.file_backend.rules()
         for name, head in (one for copies in places.values() for one in copies):
+            if hidden := rules.for_path(name, is_folder=False):
+                why = f"`{hidden.pattern}` of {hidden.source} hides it"
+                raise Refused(f"{name} is in no commit, as {why}: move to a file that others get")
+            if repository_of(root / name) != repository_of(root):
+                raise Refused(f"{name} is in another repository: name a file of this one")
             if edited.read(root / name, root) is not None and head:
                 raise Refused(f"{name} is there: take another name, or add to it by --to {name}")
         changes = mover.fold(places)
@@ -124,7 +131,6 @@ def _places(
     if not re.fullmatch(r"\w[\w-]*", name):
         raise Refused(f"{name!r} isn't a name: letters, digits and hyphens")
     exists = folder.access.file_backend.exists
-    words = options.client or folder.options().clients
     used = [one for one in all_clients() if any(map(exists, one.signs or one.own))]
     ways = [
         [
@@ -134,13 +140,14 @@ def _places(
             for path in rule.files
             if "*" in path
         ]
-        for client in (chosen_clients(words) if words else used)
+        for client in (chosen_clients(options.client) if options.client else used)
     ]
     chosen: list[_Place] = []
     for some in sorted(filter(None, ways), key=len):
         if not any(one in chosen for one in some):
-            # One file may serve several clients.
-            chosen.append(max(some, key=lambda one: sum(one in others for others in ways)))
+            # One file may serve several clients; then a folder that is there is the team's.
+            served = {one: sum(one in others for others in ways) for one in some}
+            chosen.append(max(some, key=lambda one: (served[one], exists(one[0].split("/{")[0]))))
     if options.to_rule and not chosen:
         raise Refused("--client says for which client: claude-code, copilot or cursor")
     globs, joined = json.dumps(options.paths), ",".join(options.paths)
@@ -166,7 +173,7 @@ def _costs(
     """Yield what each client that loads a file pays before and after, and where that is more."""
     files, counter = folder.access.file_backend, folder.counter()
     count, shown = counter.count, counter.format
-    clients = chosen_clients(options.client or folder.options().clients)
+    clients = chosen_clients(options.client)
     heads = dict(one for copies in places.values() for one in copies)
     near = next((f"{dirname(one)}/_" for one in heads if dirname(one)), None)
     if options.paths:
