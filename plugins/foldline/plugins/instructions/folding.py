@@ -80,15 +80,8 @@ def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
         if not sections:
             raise Refused(f"{file.path} marks no section: --suggest lists some")
         places = dict(zip(sections, _places(options, folder, file, sections), strict=True))
-        rules = folder.access.file_backend.rules()
         for name, head in (one for copies in places.values() for one in copies):
-            if hidden := rules.for_path(name, is_folder=False):
-                why = f"`{hidden.pattern}` of {hidden.source} hides it"
-                raise Refused(f"{name} is in no commit, as {why}: move to a file that others get")
-            if repository_of(root / name) != repository_of(root):
-                raise Refused(f"{name} is in another repository: name a file of this one")
-            if edited.read(root / name, root) is not None and head:
-                raise Refused(f"{name} is there: take another name, or add to it by --to {name}")
+            _check_place(folder, name, head)
         changes = mover.fold(places)
     for name, text in changes.items():
         made = instruction_file(root / name, root, text or "")
@@ -110,6 +103,17 @@ def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
                 around.rmdir()
     show("\n".join([*lines, *["Nothing is written: --dry-run."] * options.dry_run]))
     return 0
+
+
+def _check_place(folder: Folder, name: str, head: str) -> None:
+    root = folder.root
+    if hidden := folder.access.file_backend.rules().for_path(name, is_folder=False):
+        why = f"`{hidden.pattern}` of {hidden.source} hides it"
+        raise Refused(f"{name} is in no commit, as {why}: move to a file that others get")
+    if repository_of(root / name) != repository_of(root):
+        raise Refused(f"{name} is in another repository: name a file of this one")
+    if head and edited.read(root / name, root) is not None:
+        raise Refused(f"{name} is there: take another name, or add to it by --to {name}")
 
 
 def _places(
