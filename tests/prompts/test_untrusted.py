@@ -465,6 +465,17 @@ def test_an_override_shows_none_where_the_text_may_not() -> None:
     assert applied.template.sections[0].source_text == "Code:\n\n${text}"
 
 
+def test_an_override_shows_none_in_a_message_of_authority() -> None:
+    inner = section_of(TAGGED, "Hello.")
+    outer = MarkdownSection[None](title="P", key="p", template="", role="system", children=[inner])
+    template = PromptTemplate(ns="t", key="t", sections=[outer, section_of(TAGGED, "Hello.")])
+    texts = [SectionOverride(path, "${text}", text_hash("Hello.")) for path in (("p", "t"), ("t",))]
+    applied = apply_overrides(template, PromptOverride("t", "t", sections=tuple(texts)))
+    assert [issue.what for issue in applied.issues] == ["p.t"]
+    assert "`${text}` is in a message of the system" in str(applied.issues)
+    assert applied.applied == ("t",)
+
+
 @pytest.mark.parametrize("kind", [Image, File])
 @pytest.mark.parametrize(
     "around",

@@ -121,6 +121,17 @@ def build_plan(
     return plan
 
 
+def check_role(section: Section[object], role: Role | None, path: SectionPath) -> None:
+    """Check that a section shows nothing untrusted in a message of this role."""
+    untrusted = section.untrusted if isinstance(section, MarkdownSection) else ()
+    if untrusted and role in (Role.SYSTEM, Role.DEVELOPER):
+        raise PromptValidationError(
+            f"Section {'.'.join(path)!r}: {refusals.untrusted_role(untrusted[0], role)}",
+            section_path=path,
+            placeholder=untrusted[0],
+        )
+
+
 def _declared(section: Section[object]) -> SectionVisibility | None:
     if type(section).visibility_for is not Section.visibility_for:
         return None
@@ -158,13 +169,7 @@ class _Everything:
                 self._visit(section.sections, parent, role)
                 continue
             self._place(path, section.params_type)
-            untrusted = section.untrusted if isinstance(section, MarkdownSection) else ()
-            if untrusted and role in (Role.SYSTEM, Role.DEVELOPER):
-                raise PromptValidationError(
-                    f"Section {'.'.join(path)!r}: {refusals.untrusted_role(untrusted[0], role)}",
-                    section_path=path,
-                    placeholder=untrusted[0],
-                )
+            check_role(section, role, path)
             for tool in section.tools:
                 self._tool(tool, path)
             self._visit(section.children, path, role or Role.USER)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from foldline.prompts.descriptor import text_hash, tool_hash
 from foldline.prompts.errors import PromptError, PromptValidationError
 from foldline.prompts.forms.tags import LATEST, fallback_tags
+from foldline.prompts.layout.tree import check_role
+from foldline.prompts.roles import Role
 from foldline.prompts.sections.chapter import Chapter
 from foldline.prompts.sections.section import Section
 from foldline.prompts.specialise import field_names
@@ -279,16 +281,17 @@ class _Patcher:
         ]
 
     def patched(
-        self, sections: Sequence[Section[object]], parent: SectionPath
+        self, sections: Sequence[Section[object]], parent: SectionPath, around: Role | None = None
     ) -> tuple[Section[object], ...]:
         result: list[Section[object]] = []
         for section in sections:
             inside = parent if isinstance(section, Chapter) else (*parent, section.key)
-            children = self.patched(section.children, inside)
+            role = around or section.role
+            children = self.patched(section.children, inside, role)
             tools = tuple(self._tool(tool) for tool in section.tools)
             patched = section
             if not isinstance(section, Chapter):
-                patched = self._section(section, inside)
+                patched = self._section(section, inside, role)
             if children != section.children or tools != section.tools:
                 patched = copy.copy(patched)
                 vars(patched).update(children=children, tools=tools)
@@ -329,7 +332,9 @@ class _Patcher:
                 located[path] = item
         return located
 
-    def _section(self, section: Section[object], path: SectionPath) -> Section[object]:
+    def _section(
+        self, section: Section[object], path: SectionPath, message: Role | None
+    ) -> Section[object]:
         overridden = [
             (layer.tag, layer.sections.pop(path))
             for layer in self._layers
@@ -344,10 +349,15 @@ class _Patcher:
         for role in _ROLES if overridden else ():
             for tag, item in overridden:
                 text = self._valid(role, item, section, dotted, tag)
-                twin = None if text is None else self._replaced(patched, role, text, dotted, tag)
-                if twin is not None:
-                    patched = twin
-                    break
+                try:
+                    if text is not None:
+                        twin = copy.copy(patched)
+                        twin.set_arguments({role.argument: text})
+                        check_role(twin, message, path)
+                        patched = twin
+                        break
+                except PromptError as error:
+                    self._issue("refused", dotted, str(error), tag)
         if patched is not section:
             self.applied.append(dotted)
         return patched
@@ -360,7 +370,8 @@ class _Patcher:
         current = role.current(section)
         if text is None or text == current:
             return None
-        if current is None and section.source_text is None:
+        given = section.constructor_arguments
+        if (current is None and section.source_text is None) or role.argument not in given:
             self._issue("refused", dotted, f"the section has no {role.argument} to replace", tag)
             return None
         if current is None or getattr(item, f"{role.name}_hash") != text_hash(current):
@@ -368,21 +379,6 @@ class _Patcher:
             self._issue("stale", dotted, reason, tag)
             return None
         return text
-
-    def _replaced(
-        self, section: Section[object], role: _Role, text: str, dotted: str, tag: str
-    ) -> Section[object] | None:
-        """Return a copy of the section with another text; None if it can't be the section's."""
-        if role.argument not in section.constructor_arguments:
-            self._issue("refused", dotted, f"the section has no {role.argument} to replace", tag)
-            return None
-        twin = copy.copy(section)
-        try:
-            twin.set_arguments({role.argument: text})
-        except PromptError as error:
-            self._issue("refused", dotted, str(error), tag)
-            return None
-        return twin
 
     def _tool(self, tool: Tool[object, object]) -> Tool[object, object]:
         overridden = [
