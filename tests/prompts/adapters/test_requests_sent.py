@@ -187,6 +187,29 @@ def test_a_quoted_value_goes_whole_with_the_quotes_in_it(value: str, times: int)
     assert re.fullmatch(around, Redaction()(text))
 
 
+VALUES = st.text(st.sampled_from("ab1 \"'\\\n]é"), min_size=1, max_size=12)
+TREES = st.recursive(
+    st.dictionaries(st.sampled_from(["password", "api_key", "note", "$defs"]), VALUES),
+    lambda inner: st.dictionaries(st.sampled_from(["a", "secret"]), inner | st.lists(inner)),
+)
+
+
+def by_name(tree: Any) -> Any:
+    if isinstance(tree, list):
+        return [by_name(item) for item in tree]
+    secret = {"password", "api_key"}
+    return {
+        name: ("[key]" if name in secret else value) if isinstance(value, str) else by_name(value)
+        for name, value in tree.items()
+    }
+
+
+@given(TREES)
+def test_a_text_that_its_name_tells_to_be_a_secret_goes(tree: Json) -> None:
+    assert redacted(tree, Redaction()) == by_name(tree)
+    assert redacted(tree, str) == tree
+
+
 def test_patterns_of_ones_own_replace_the_ready_ones() -> None:
     redact = Redaction({"customer": r"C-\d+"})
     assert redact("C-12 wrote to a@example.com") == "[customer] wrote to a@example.com"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
@@ -16,6 +17,8 @@ _NAME = (
     r"(?:pass(?:word|wd|phrase)|secret|credentials?|"
     r"(?:access|account|api|auth|bearer|private|refresh|session)[_-]?(?:key|token))"
 )
+SECRET = 500
+"""Characters of a text that may be a secret as a whole."""
 PATTERNS: Mapping[str, str] = {
     "key": r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?s:.*?)(?:-----END [A-Z ]{0,30}KEY-----|\Z)"
     rf"|{_BEGIN}(?:sk-[\w-]{{16,}}|[srp]k_(?:live|test)_\w{{16,}}|A[KS]IA[0-9A-Z]{{16}}|"
@@ -55,14 +58,21 @@ class Redaction:
         return text
 
 
-def redacted(value: object, redact: Redact | bool) -> object:
-    """Return JSON with each of its texts as a hook returns it, or with what the hook raised."""
+def redacted(value: object, redact: Redact | bool, name: object = "") -> object:
+    """Return JSON with each of its texts as a hook returns it, or with what the hook raised.
+
+    A short text is given to it by its `name`, too, which may be what says that it's a secret.
+    """
     if isinstance(value, str) and callable(redact):
         try:
-            return redact(value)
+            text = redact(value)
+            if name and text == value[:SECRET]:
+                named = redact(f'"{name}": {(quoted := json.dumps(value))}')
+                text = text if named.endswith(quoted) else named.strip('"')
+            return text
         except Exception as error:
             # Its message may quote the text.
             return f"[not redacted: {type(error).__name__}]"
     if isinstance(value, Mapping):
-        return {redacted(name, redact): redacted(item, redact) for name, item in value.items()}
+        return {redacted(key, redact): redacted(item, redact, key) for key, item in value.items()}
     return [redacted(item, redact) for item in value] if isinstance(value, list | tuple) else value
