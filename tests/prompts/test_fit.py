@@ -281,6 +281,23 @@ def test_a_counter_of_tokens_counts_one_section_at_a_time() -> None:
     assert not any("<a>" in text and "<b>" in text for text in counted)
 
 
+class Unwritable:
+    def __str__(self) -> str:
+        raise ZeroDivisionError
+
+
+def test_a_summary_that_cannot_be_written_does_not_fold_where_errors_are_shown() -> None:
+    broken = MarkdownSection[Value](
+        title="Broken", key="broken", template="x" * 400, summary="${text}", priority="low"
+    )
+    prompt = prompt_of(section("a"), broken).bind(Value(Unwritable()))  # type: ignore[arg-type]
+    with pytest.raises(PromptRenderError, match="ZeroDivisionError"):
+        prompt.render(fit=Fit(150))
+    fitted = prompt.render(fit=Fit(150), on_error=lambda path, error: str(error)).fitted
+    assert fitted is not None
+    assert fitted.folded == (("a",),)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -297,8 +314,9 @@ def test_a_wrong_word_is_refused(arguments: dict[str, object], message: str) -> 
 
 
 def test_a_budget_is_a_fit() -> None:
-    with pytest.raises(PromptConfigurationError, match="`tokens` must be 1 or more"):
-        Fit(0)
+    for tokens in (0, -1, None, "8k", float("nan")):
+        with pytest.raises(PromptConfigurationError, match="`tokens` must be 1 or more"):
+            Fit(tokens)  # type: ignore[arg-type]
     with pytest.raises(PromptValidationError, match=r"such as Fit\(tokens=8000\), not 8000"):
         prompt_of(section("a")).render(fit=8000)  # type: ignore[arg-type]
     with pytest.raises(PromptConfigurationError, match=r"such as Fit\(tokens=8000\), not 8000"):

@@ -170,10 +170,15 @@ def benign_like(inbox: Inbox) -> Inbox:
     return replace(inbox, named={"word": "word"}, mails=mails, **fields)
 
 
+UNSEEN = " \t\0\u200b\ufeff\u202e\u2066"
+"""What a reader doesn't see in front of a heading."""
+
+
 def by_lines(text: str) -> list[str]:
     """What a reader by lines takes for ours: headings, rules and notes outside of fences."""
     ours, fence = [], ""
-    for line in re.split("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", text):
+    lines = re.split("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", text)
+    for line in (seen.lstrip(UNSEEN) for seen in lines):
         opening = re.match(r"[ \t]*(?:[-*+>][ \t]+|\d+[.)][ \t]+)*(`{3,}|~{3,})([^`]*$)", line)
         bare = line.strip()
         if fence:
@@ -202,7 +207,7 @@ def tags(text: str) -> list[str]:
     outside = re.sub(
         r"^([ \t]*(?:- )?)(`{3,}).*\n(?:.*\n)*?[ \t]*\2$", "", text, flags=re.MULTILINE
     )
-    return re.findall(r"<\s*[\w/!?|][^>\n]*>?", outside)
+    return re.findall(rf"<[\s{UNSEEN}]*[\w/!?|][^>\n]*>?", outside)
 
 
 def check(seed: int) -> None:

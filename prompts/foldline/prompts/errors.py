@@ -288,8 +288,8 @@ def check_at_least(lowest: float, **numbers: float | None) -> None:
         PromptConfigurationError: One is, or isn't finite; the message has its name.
     """
     for name, number in numbers.items():
-        if number is not None and not lowest <= number < float("inf"):
-            raise PromptConfigurationError(f"`{name}` must be {lowest} or more, not {number}.")
+        if isinstance(number, str) or (number is not None and not lowest <= number < float("inf")):
+            raise PromptConfigurationError(f"`{name}` must be {lowest} or more, not {number!r}.")
 
 
 def near_names(name: str, names: Iterable[str]) -> tuple[str, ...]:

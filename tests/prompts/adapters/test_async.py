@@ -111,6 +111,20 @@ async def test_a_connection_is_kept_for_the_next_request() -> None:
         assert len(provider.connections) == 1
 
 
+async def test_a_place_is_free_again_when_no_thread_can_be_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    adapter = ScriptedAdapter(lambda *_: "Fine.", max_concurrency=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(streaming, "start", full)
+        with pytest.raises(RuntimeError, match="can't start"):
+            await adapter.aevaluate(PROMPT)
+    assert (await asyncio.wait_for(adapter.aevaluate(PROMPT), 60)).text == "Fine."
+
+
 @pytest.mark.parametrize("bound", [3, pytest.param(64, marks=pytest.mark.slow)])
 async def test_a_bound_holds_and_those_that_wait_hold_no_thread(bound: int) -> None:
     peak, barrier = 0, threading.Barrier(bound)

@@ -66,7 +66,6 @@ class EvaluationStream(Generic[OutputT]):
     ) -> None:
         self._evaluate, self._adapter = evaluate, adapter
         self._keywords = keywords if silent else self._heard(keywords)
-        self._exit = AsyncExitStack()
         self._items: asyncio.Queue[tuple[str, Any]] | None = None
         self._response: PromptResponse[OutputT] | None = None
         self._over = False
@@ -94,14 +93,16 @@ class EvaluationStream(Generic[OutputT]):
         limit = getattr(self._adapter, "max_concurrency", None) or sys.maxsize
         slots = getattr(self._adapter, "slots", {}).setdefault(self._loop, asyncio.Semaphore(limit))
         deadline = self._keywords.get("deadline")
-        # Past the deadline, the evaluation says so itself.
-        with suppress(TimeoutError):
-            async with asyncio.timeout(None if deadline is None else deadline.remaining):
-                await self._exit.enter_async_context(slots)
-        scope = CancelScope(self._keywords.get("cancellation"))
-        self._exit.callback(scope.cancel)
-        evaluate = functools.partial(self._evaluate, **{**self._keywords, "cancellation": scope})
-        start(EVALUATION_THREAD_NAME, evaluate, self._put)
+        async with AsyncExitStack() as stack:
+            # Past the deadline, the evaluation says so itself.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(None if deadline is None else deadline.remaining):
+                    await stack.enter_async_context(slots)
+            scope = CancelScope(self._keywords.get("cancellation"))
+            stack.callback(scope.cancel)
+            keywords = {**self._keywords, "cancellation": scope}
+            start(EVALUATION_THREAD_NAME, functools.partial(self._evaluate, **keywords), self._put)
+            self._exit = stack.pop_all()
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -14,11 +14,15 @@ from foldline.prompts.specialise import dataclass_of, field_names
 
 # What Python or Markdown takes for the end of a line.
 _BREAKS = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+# Blanks, and what a reader doesn't see, either.
+_BLANK = (
+    r"[\0-\t\v-\x20\x7f-\xa0\xad\u1680\u180e\u2000-\u200f\u202a-\u202f\u205f-\u206f\u3000\ufeff]"
+)
 # What begins a line, inside of lists and quotations, too. Possessive: linear in hostile texts.
 _IN_TAG = re.compile(
-    r"<(?=\s*[\w/!?|])"
-    r"|^(?:[ \t]*+(?:(?:[-*+]|\d++[.)])[ \t]++(?=\S)|>[ \t]*+)*+)"
-    r"(?:#|-(?=-*+[ \t]*+$)|=(?==*+[ \t]*+$)|`(?=``)|~(?=~~))",
+    rf"<(?=(?:\n|{_BLANK})*+[\w/!?|])"
+    rf"|^(?:{_BLANK}*+(?:(?:[-*+]|\d++[.)]){_BLANK}++(?=\S)|>{_BLANK}*+)*+)"
+    rf"(?:#|-(?=-*+{_BLANK}*+$)|=(?==*+{_BLANK}*+$)|`(?=``)|~(?=~~))",
     re.MULTILINE,
 )
 _IN_JSON = re.compile("[<\x7f-\x9f\u2028\u2029]")

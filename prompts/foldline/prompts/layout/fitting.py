@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from foldline.prompts.cache.tokens import TOKEN, estimated_tokens, twentieths
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import (
     ErrorHandler,
+    PromptError,
     PromptRenderError,
     PromptValidationError,
     check_at_least,
@@ -55,7 +57,7 @@ class Fit:
     count_tokens: Callable[[str], int] = estimated_tokens
 
     def __post_init__(self) -> None:
-        check_at_least(1, tokens=self.tokens)
+        check_at_least(1, tokens=self.tokens or 0)
 
 
 @FrozenDataclass()
@@ -80,7 +82,10 @@ def fitted(
     if not isinstance(fit, (Fit, Fitted)):
         raise PromptValidationError(f"`fit` is a Fit, such as Fit(tokens=8000), not {fit!r}.")
     opened = source.opened_paths()
-    result = fit if isinstance(fit, Fitted) else _Fitting(source, pieces, fit).result(fit.tokens)
+    if isinstance(fit, Fitted):
+        result = fit
+    else:
+        result = _Fitting(source, pieces, fit, lenient=on_error is not None).result(fit.tokens)
     if isinstance(fit, Fit) and result.tokens > fit.tokens and not opened:
         raise PromptRenderError(
             f"{source.plan.prompt}: the smallest form has {result.tokens:,} tokens, and `fit` "
@@ -115,8 +120,10 @@ def _line(source: RenderPass) -> Segment:
 class _Fitting:
     """The changes made so far, and the sizes with them."""
 
-    def __init__(self, source: RenderPass, pieces: Sequence[Piece[Node]], fit: Fit) -> None:
-        self._source = source
+    def __init__(
+        self, source: RenderPass, pieces: Sequence[Piece[Node]], fit: Fit, *, lenient: bool = False
+    ) -> None:
+        self._source, self._expected = source, [PromptError] if lenient else []
         # Estimates add up as long as they aren't rounded.
         additive = fit.count_tokens is estimated_tokens
         self._count, self._unit = (twentieths, TOKEN) if additive else (fit.count_tokens, 1)
@@ -173,9 +180,10 @@ class _Fitting:
         for path, piece in reversed(self._pieces.items()):
             is_full = piece.visibility is SectionVisibility.FULL
             if path not in self._kept and is_full and piece.node.section.has_summary:
-                size = self._size(self._source.piece(piece.node, SectionVisibility.SUMMARY))
-                if size <= least[path]:
-                    summaries[path] = least[path] = size
+                with suppress(*self._expected):
+                    summary = self._source.piece(piece.node, SectionVisibility.SUMMARY)
+                    if (size := self._size(summary)) <= least[path]:
+                        summaries[path] = least[path] = size
             least[path[:-1]] += 0 if self._goes(path) else least[path]
         return summaries
 
