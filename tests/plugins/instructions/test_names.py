@@ -60,6 +60,21 @@ async def test_names_in_instructions_are_links(editor: Editor) -> None:
     assert [one.target for one in found] == [f"{cart}#L4", cart]
 
 
+async def test_a_name_has_the_uses_of_what_it_names(editor: Editor) -> None:
+    uri, context = editor.open("AGENTS.md"), types.ReferenceContext(include_declaration=True)
+    places = at(TEXT, "Cart.total", uri), at(TEXT, "cart.py", uri)
+    uses = [
+        await editor.client.text_document_references_async(
+            types.ReferenceParams(**place, context=context)  # type: ignore[arg-type]
+        )
+        for place in places
+    ]
+    assert uses[1] is None
+    assert [(one.uri, one.range.start.line) for one in uses[0] or ()] == [
+        (editor.uri("lib/cart.py"), 3),
+    ]
+
+
 async def test_a_name_leads_to_its_definition(editor: Editor) -> None:
     uri = editor.open("AGENTS.md")
     client = editor.client
