@@ -69,7 +69,7 @@ def check_repository(
         yield Diagnostic(code, default_severity(code), one.message, place, fixes)
     for section, message, other, at in drift(folder, file, relative):
         place = SourceSpan(str(path), section.start, file.end_of_line(section.start))
-        related = Related(SourceSpan(str(folder.root / other), at, at), "It's the other file.")
+        related = Related(SourceSpan(str(folder.root / other), at, at), "This is the other file.")
         code = Code.SECTION_DRIFT
         yield Diagnostic(code, default_severity(code), message, place, related=(related,))
     starts = {one.mention.start for one in stale}
