@@ -48,7 +48,6 @@ _MOST_LIKELY = 50
 _MOST_PARSED = 16
 _MOST_LINES = 20
 _MOST_NEAR = 10
-_OF_A_MERGE = 2
 
 
 class StaleMention(NamedTuple):
@@ -167,7 +166,7 @@ class Search:
         by_line: dict[str, list[Mention]] = {}
         for mention in new:
             by_line.setdefault(line_of(self._text, mention), []).append(mention)
-        written = self.history.writers(self._path, by_line)
+        written = self.history.writers(self._path) if by_line else {}
         groups: dict[int, list[Mention]] = {}
         for line in (line for line in by_line if line in written):
             groups.setdefault(written[line], []).extend(by_line[line])
@@ -178,11 +177,11 @@ class Search:
 
     def _read_ahead(self, at: int, group: Iterable[Mention]) -> None:
         """Read at once what the verdicts on some mentions of a commit need."""
-        history, files = self.history, self.history.files(self.history.commits[at][0])
+        history, files = self.history, self.history.files(self.history.commits[at].hash)
         words = dict.fromkeys(one.word for one in group if one.kind == Kind.SYMBOL)
         holding = history.holding(at, words)
         paths = {path for word in words for path in holding.get(word, ())[:_MOST_FILES]}
-        history.texts(files[path].hash for path in paths)
+        history.texts(files[path] for path in paths)
         homes = {home for one in group if one.kind == Kind.SYMBOL for home in self.homes(at, one)}
         changes = (one for home in homes for one in history.changes(home) if one.at > at)
         history.texts(blob for one in changes for blob in one[2:])
@@ -204,39 +203,35 @@ class Search:
                 return Verdict(homes, None)
             at = max(end or 0 for end in ends)
             if not (moved := self._moved(at, mention)):
-                return Verdict(homes, self.history.commit(at)) if at else None
+                return Verdict(homes, self.history.commits[at]) if at else None
             homes = moved
         return None
 
     def homes(self, at: int, mention: Mention) -> tuple[str, ...]:
         """Return the files and folders that a mention meant in a commit."""
-        commit = self.history.commits[at][0]
-        if found := self._found(self.history.tree(commit), mention):
-            return found
-        if mention.kind != Kind.SYMBOL:
-            return ()
-        files, word = self.history.files(commit), mention.word
-        holding = self.history.holding(at, [word]).get(word, ())
-        return self._defining(mention, {path: files[path].hash for path in holding})
+        commit, blobs = self.history.commits[at].hash, dict[str, str]()
+        if mention.kind == Kind.SYMBOL:
+            files, holding = self.history.files(commit), self.history.holding(at, [mention.word])
+            blobs = {path: files[path] for path in holding.get(mention.word, ())}
+        return self._homes(self.history.tree(commit), mention, blobs)
 
     def _moved(self, at: int, mention: Mention) -> tuple[str, ...]:
         """Return the files in which a commit put what a mention means."""
-        blobs = {one.path: one.new for one in self.history.changed(at) if one.new}
+        changed = self.history.changed(self.history.commits[at].hash)
+        blobs = {path: one.new for path, one in changed.items() if one.new}
         texts = self.history.texts(blobs.values()) if mention.kind == Kind.COMMAND else {}
-        found = self._found(Tree((*blobs,), lambda path: texts.get(blobs[path], "")), mention)
-        if found or mention.kind != Kind.SYMBOL:
-            return found
-        return self._defining(mention, {path: blobs[path] for path in blobs if is_indexed(path)})
+        tree = Tree((*blobs,), lambda path: texts.get(blobs[path], ""))
+        return self._homes(tree, mention, {path: blobs[path] for path in filter(is_indexed, blobs)})
 
-    def _found(self, tree: Tree, mention: Mention) -> tuple[str, ...]:
-        """Return the paths of a tree that a mention means; of symbols, the modules alone."""
+    def _homes(self, tree: Tree, mention: Mention, blobs: Mapping[str, str]) -> tuple[str, ...]:
         found = tree.find(mention, self._folder)
         paths = [one if isinstance(one, str) else one.path for one in found]
         if mention.kind == Kind.PATH and "/" not in mention.name:
             # `settings.json` alone is also a word for those of other projects.
             beside = (mention.name, join(self._folder, mention.name))
             paths = [path for path in paths if path in beside]
-        return tuple(paths)
+        is_symbol = mention.kind == Kind.SYMBOL
+        return tuple(paths) or (self._defining(mention, blobs) if is_symbol else ())
 
     def _defining(self, mention: Mention, blobs: Mapping[str, str]) -> tuple[str, ...]:
         """Return those of some code files, given with their blobs, that define a symbol."""
@@ -256,13 +251,13 @@ class Search:
             if defines(path, names_in(path, text, self._outlines), mention)
         )
 
-    def _has(self, mention: Mention, path: str, text: str | None) -> bool:
+    def _has(self, mention: Mention, path: str, texts: Mapping[str, str], blob: str) -> bool:
         """Return whether a file has what a mention means; a large one, without a text, may."""
-        if text is None or Tree((path,), lambda _: text).find(mention, self._folder):
+        if not blob or mention.kind in (Kind.PATH, Kind.GLOB) or blob not in texts:
+            return bool(blob)
+        if Tree((path,), lambda _: texts[blob]).find(mention, self._folder):
             return True
-        if mention.kind != Kind.SYMBOL or mention.word not in text:
-            return False
-        return defines(path, names_in(path, text, self._outlines), mention)
+        return mention.kind == Kind.SYMBOL and bool(self._defining(mention, {path: blob}))
 
     def _lost(self, mention: Mention, home: str, at: int) -> int | None:
         """Return the place of the commit by which a file or folder lost a meaning.
@@ -276,21 +271,16 @@ class Search:
             if not changes and path in self.history.files(self.history.head):
                 return None
             blobs = () if is_path else (blob for one in changes for blob in one[2:])
-            has = partial(self._blob_has, mention, path, self.history.texts(blobs))
+            has = partial(self._has, mention, path, self.history.texts(blobs))
             kept = next((at for at, one in enumerate(changes) if has(one.new)), len(changes))
             gone = changes[:kept]
             if changes and not gone:
                 return None
-            if gone and len(self.history.commits[gone[-1].at]) > _OF_A_MERGE:
+            if gone and " " in self.history.commits[gone[-1].at].parents:
                 # What another branch ended.
                 gone += [one for one in changes[kept:] if has(one.old) and not has(one.new)][:1]
             ends += [one.at for one in gone[-1:]]
         return max(ends)
-
-    def _blob_has(self, mention: Mention, path: str, texts: Mapping[str, str], blob: str) -> bool:
-        if not blob or mention.kind in (Kind.PATH, Kind.GLOB):
-            return bool(blob)
-        return self._has(mention, path, texts.get(blob))
 
     def _near(self, mention: Mention, verdict: Verdict) -> str:
         """Return what stands in place of a mention now; it means one thing."""
@@ -304,11 +294,11 @@ class Search:
     def _near_paths(self, mention: Mention, verdict: Verdict) -> Iterator[str]:
         """Yield what git says that a path was renamed to, and the only path of its base name."""
         name, ended = mention.name.rstrip("/"), verdict.ended
-        news = [self.history.renamed(ended.at, path) if ended else "" for path in verdict.homes]
+        for path in verdict.homes if ended else ():
+            if ended and (new := self.history.renamed(ended.hash, path)):
+                shorter = "/".join(new.split("/")[-len(name.split("/")) :])
+                yield from (new.removeprefix(path.removesuffix(name)), shorter, new)
         same = [path for path in self.targets.tree.paths if basename(path) == basename(name)]
-        for path, new in zip(verdict.homes, news, strict=True):
-            shorter = "/".join(new.split("/")[-len(name.split("/")) :])
-            yield from (new.removeprefix(path.removesuffix(name)), shorter, new) if new else ()
         yield from same if len(same) == 1 else ()
 
     def _near_symbols(self, mention: Mention, verdict: Verdict) -> Iterator[str]:
@@ -329,14 +319,13 @@ class Search:
         if ended is None:
             after = "".join(map(self.targets.read, self._here([path])))
             return self.history.tree(self.history.head).read(path), after
-        change = next((one for one in self.history.changed(ended.at) if one.path == path), None)
-        if change is None:
-            return "", ""
-        new = change.new
-        if not new and (to := self.history.renamed(ended.at, path)):
-            new = next(one.new for one in self.history.changed(ended.at) if one.path == to)
-        texts = self.history.texts((change.old, new))
-        return texts.get(change.old, ""), texts.get(new, "")
+        changed = self.history.changed(ended.hash)
+        blobs = [changed[path].old, changed[path].new] if path in changed else []
+        if blobs and not blobs[1] and (to := self.history.renamed(ended.hash, path)):
+            blobs[1] = changed[to].new
+        texts = self.history.texts(blobs)
+        before, after = (texts.get(blob, "") for blob in blobs or ("", ""))
+        return before, after
 
 
 def _renamed(word: str, before: str, after: str) -> Iterator[str]:
@@ -349,14 +338,7 @@ def _renamed(word: str, before: str, after: str) -> Iterator[str]:
     gone, added = ([line for line in lines if line not in kept] for lines in (old, new))
     for line in islice((line for line in gone if line.count(word) == 1), _MOST_LINES):
         head, _, tail = line.partition(word)
-        was, now = (
-            [
-                name
-                for one in lines
-                if (name := one.removeprefix(head).removesuffix(tail)).isidentifier()
-                and one == head + name + tail
-            ]
-            for lines in (gone, added)
-        )
+        fits = re.compile(rf"{re.escape(head)}(\w+){re.escape(tail)}").fullmatch
+        was, now = ([one[1] for one in map(fits, lines) if one] for lines in (gone, added))
         if len(was) == len(now):
             yield now[was.index(word)]

@@ -49,7 +49,8 @@ _UNFINISHED = re.compile(r"(`|\]\(|(?<!\S)@)([\w./@-]*)\Z")
 _MOST_LISTED = 5
 _LARGEST = 1_000_000
 _MOST_USING = 16
-_MOST_KEPT = 2_048
+_OWN = re.compile(r"(?:let|var) [a-z]")
+_MOST_KEPT = 256
 _NO_NAMES = frozenset({SymbolKind.TEST, SymbolKind.EXPORT})
 _TESTS = re.compile(
     r"(?:^|/)(?:[\w-]*(?:test|spec|example)[\w-]*|docs|samples)/|(?:^|/)test_|[_.](?:test|spec)\.",
@@ -253,6 +254,7 @@ class Targets:
             kept = _symbols[access] = kept._replace(as_of=now, paths=paths, digest=digest)
         self.tree = Tree(kept.paths, self.read)
         self.digest = kept.digest
+        self._outlines = OutlineCache(access.index)
         self._symbols = kept
 
     def read(self, path: str) -> str:
@@ -298,10 +300,6 @@ class Targets:
     def _defines(self, path: str, mention: Mention) -> bool:
         return defines(path, names_in(path, self.read(path), self._outlines), mention)
 
-    @cached_property
-    def _outlines(self) -> OutlineCache:
-        return OutlineCache(self._access.index)
-
     def of(self, mention: Mention) -> Target | None:
         """Return the one thing that a mention means; None for nothing, or for several."""
         if mention.kind == Kind.SYMBOL and (symbols := self.symbols(mention)):
@@ -329,19 +327,14 @@ class Targets:
             return is_there or any(rules.for_path(path, is_folder=False) for path in homes)
         if mention.kind != Kind.SYMBOL:
             return False
-        if any(self._defines(path, mention) for path in homes):
-            return True
-        seeming = () if index is None else index.files_with(word, since=since, defined=True).paths
-        if any(self._defines(path, mention) for path in seeming):
+        files = () if index is None else index.files_with(word, since=since, defined=True).paths
+        if any(self._defines(path, mention) for path in (*homes, *files)):
             return True
         first = mention.dotted.partition(".")[0]
-        using = (
-            ()
-            if index is None or first in self.defined
-            else index.files_with(first, since=since).paths
-        )
-        if any(any(imports_of(types.read(one)[0], first)) for one in using[:_MOST_USING]):
-            return True
+        if index is not None and first not in self.defined:
+            using = index.files_with(first, since=since).paths[:_MOST_USING]
+            if any(any(imports_of(types.read(path)[0], first)) for path in using):
+                return True
         # This parses files that may tell.
         return self._meaning(mention.dotted, word)
 
@@ -355,6 +348,8 @@ class Targets:
             # A member alone is named by many words, and so is a function such as `New`.
             plain = word.istitle() and not mention.called
             every = [one for one in every if "." not in one.name and (one.is_type or not plain)]
+            # A variable of a module's own is another's name as likely.
+            every = [one for one in every if not _OWN.match(one.located.symbol.signature)]
         if not self._of_tests and not word.lower().startswith("test"):
             every = [one for one in every if not is_of_tests(one.path)]
         return tuple(every) if len({(one.path, one.name) for one in every}) == 1 else ()
