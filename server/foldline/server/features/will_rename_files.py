@@ -26,6 +26,8 @@ _LINKS = types.ConfigurationItem(section="markdown.updateLinksOnFileMove.enabled
 
 
 async def handle(ls: FoldlineServer, params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
+    if not params.files:
+        return None
     workspace, values = ls.client_capabilities.workspace, list[object]()
     if workspace is not None and workspace.configuration:
         values += await ls.workspace_configuration_async(types.ConfigurationParams([_LINKS]))
