@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 from pathlib import Path
-from posixpath import dirname
+from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from foldline.ide.checks.diagnostic import Change
 
-Meanings: TypeAlias = "dict[tuple[str, int], tuple[str, int | None]]"
+Meanings: TypeAlias = "dict[tuple[str, int], tuple[str, int | None, bool]]"
 
 TITLES = ("Data", "Rules", "`make` it", "Ein Maß", "Data-1", "C#", "<b>see</b> *this*")
 PATHS = ("AGENTS.md", "CLAUDE.md", "docs/a.md", "docs/AGENTS.md", "pkg/docs/a.md", "pkg/b c.md")
@@ -52,7 +52,10 @@ def meanings(texts: Mapping[str, str], moved: Mapping[str, str]) -> Meanings:
                 to, anchor = found[0], links.get(start, "").partition("#")[2]
                 all_anchors = anchors(files[to]) if to in files else []
                 at = all_anchors.index(unquote(anchor)) if unquote(anchor) in all_anchors else None
-                meant[moved.get(path, path), count] = (moved.get(to, to), at)
+                # A link or an import from where it stands, as anything but foldline reads it.
+                is_strict = name and (start in links or file.text[start - 1] == "@")
+                is_exact = bool(is_strict) and normpath(join(dirname(path), plain)) == to
+                meant[moved.get(path, path), count] = (moved.get(to, to), at, is_exact)
     return meant
 
 
@@ -91,10 +94,12 @@ def trees(draw: st.DrawFn) -> dict[str, str]:
 
 
 def assert_kept(before: Meanings, after: Meanings) -> None:
-    # An anchor that led nowhere may get its section.
-    certain = {place: to for place, to in before.items() if to[1] is not None or place not in after}
-    assert {place: after.get(place) for place in certain} == certain
-    assert {place: after[place][0] for place in before} == {one: before[one][0] for one in before}
+    kept = {}
+    for place, (_, anchor, is_exact) in before.items():
+        new, at, now = after.get(place, ("", None, False))
+        # An anchor that led nowhere may get its section.
+        kept[place] = (new, at if anchor is not None else anchor, now if is_exact else is_exact)
+    assert kept == before
 
 
 def parents(path: str) -> list[str]:
@@ -216,6 +221,9 @@ def test_a_name_stays_relative_and_a_folder_one(tmp_path: Path) -> None:
     texts = {"docs/x.md": "[a](a.md), `docs/`", "docs/a.md": ""}
     assert moved(texts, tmp_path, {"docs/a.md": "docs/c.md"}) == ["c.md"]
     assert moved(texts, tmp_path, {"docs": "lib"}) == ["lib/"]
+    # What foldline finds by its end, a viewer or a client wouldn't.
+    texts = {"docs/x.md": "[a](a.md) @a.md `a.md`"}
+    assert moved(texts, tmp_path, {"docs/x.md": "docs/inner/x.md"}) == ["../a.md", "../a.md"]
 
 
 def test_a_link_to_a_file_moves_alone(tmp_path: Path) -> None:

@@ -66,9 +66,12 @@ def _changes(
             continue
         target = _moved(meant[0], renamed)
         may_change = name and (links or start not in targets)
-        if may_change and after.named(plain, here) != [target]:
+        is_relative = normpath(join(folder, plain)) == meant[0]
+        # Others than foldline find what links and imports name from their folder alone.
+        is_strict = is_relative and (start in targets or text[start - 1] == "@")
+        is_wrong = is_strict and normpath(join(here, plain)) != target
+        if may_change and (is_wrong or after.named(plain, here) != [target]):
             lead = "./" if plain.startswith("./") else "/" * plain.startswith("/")
-            is_relative = lead == "./" or normpath(join(folder, plain)) == meant[0]
             # From the folder around it, as dots alone are no name.
             above = relpath(dirname(target) or ".", here or ".")
             ways = [target, normpath(join(above, basename(target)))][:: -1 if is_relative else 1]
