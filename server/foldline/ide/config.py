@@ -1,7 +1,5 @@
 """Options for prompts: those of a project, and the client's configuration section.
 
-In `pyproject.toml`; in `foldline.toml` they have no `tool.foldline` before them:
-
 ```toml
 [tool.foldline]
 tokens = "o200k"          # or "cl100k"
@@ -10,7 +8,6 @@ token-budget = 8000       # a prompt beyond it is reported; 0 for no budget
 code-lens = true
 inlay-hints = true
 instructions = ["docs/agents/*.md", "!old/AGENTS.md"]  # more files that instruct agents, or fewer
-
 clients = ["claude-code", "cursor"]     # those that the project is for
 
 [tool.foldline.severity]

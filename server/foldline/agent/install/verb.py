@@ -29,20 +29,15 @@ if TYPE_CHECKING:
 
 PLUGIN = Path(__file__).with_name("opencode_fold.js")
 DESCRIPTION = """\
-Writes `foldline mcp` into the configuration of an agent, or removes it, and shows the change. What
-else is in the file stays as it is, comments included."""
+Writes `foldline mcp` into the configuration of agents, or removes it, and shows the change: of
+those named, or else in the setting `clients`. What else is in a file stays, comments included."""
 
 
 def register(verbs: Verbs) -> None:
     parser = verbs.add_parser(
         "install", help="write foldline into an agent's configuration", description=DESCRIPTION
     )
-    parser.add_argument(
-        "clients",
-        nargs="*",
-        metavar="CLIENT",
-        help=f"the agents: {', '.join(CLIENTS)} (default: the setting `clients`)",
-    )
+    parser.add_argument("clients", nargs="*", metavar="CLIENT", help=", ".join(CLIENTS))
     parser.add_argument("--remove", action="store_true", help="remove foldline from it")
     parser.add_argument("--dry-run", action="store_true", help="show the change, and write nothing")
     parser.add_argument(
