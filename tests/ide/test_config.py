@@ -97,7 +97,7 @@ def read_all(root: Path, folder: str) -> str:
     return text.replace("tool.foldline.", "")
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(TABLES)
 def test_both_files_have_the_same_keys(table: dict[str, Any]) -> None:
     with TemporaryDirectory() as name:

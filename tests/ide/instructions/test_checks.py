@@ -252,5 +252,5 @@ def test_text_that_means_its_braces_is_not_reported(around: str, tmp_path: Path)
 
 
 def test_a_long_line_of_template_text_is_read_in_linear_time() -> None:
-    file = instruction_file(Path("/AGENTS.md"), Path("/"), "{{ a }} {{ " * 20_000)
-    assert sum(1 for _ in _of_templates(file)) == 20_000
+    file = instruction_file(Path("/AGENTS.md"), Path("/"), "{{ a }} {{ " * 5_000)
+    assert sum(1 for _ in _of_templates(file)) == 5_000

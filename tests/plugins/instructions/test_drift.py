@@ -105,7 +105,7 @@ def text_of(sections: dict[str, int]) -> str:
     return "".join(f"## {title}\n\nText {text} of {title}.\n\n" for title, text in sections.items())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SECTIONS, SECTIONS)
 def test_drift_is_what_comparing_all_sections_gives(
     codex: dict[str, int], claude: dict[str, int]
