@@ -130,6 +130,11 @@ def test_only_a_long_section_without_directives_is_offered(section: str, *, offe
     assert found - {"Parts"} == ({"Files"} if offered else set())
 
 
+@pytest.mark.parametrize("before", ["> ## Two\n> ", "- item\n\n  ", "1. > text\n   > ", "```\n"])
+def test_a_mark_in_a_quote_a_list_or_code_folds_nothing(before: str) -> None:
+    assert not source_of(f"# One\n{before}<!-- fold: why -->\n").folded
+
+
 def test_the_innermost_section_is_marked_and_nothing_in_front_matter() -> None:
     data = "## Data\r\n<!-- fold: data -->\n\nIn `data/`.\n"
     text = f"---\nname: pdf\n---\n# Rules\n## More\nText.\n{data}"

@@ -317,6 +317,15 @@ def test_a_type_that_is_imported_in_another_way_is_not_stale(repository: Reposit
     assert repository.stale() == []
 
 
+def test_a_name_that_many_files_have_is_not_suggested(repository: Repository) -> None:
+    text = "See `src/AGENTS.md` and `src/part.md`.\n"
+    files: dict[str, str | None] = {"AGENTS.md": text, "src/AGENTS.md": "", "src/part.md": ""}
+    repository.commit("start", files)
+    repository.commit("end", {"src/AGENTS.md": None, "src/part.md": None, "docs/part.md": "New."})
+    found = [(name, near) for name, _, near in repository.stale()]
+    assert found == [("src/AGENTS.md", ""), ("src/part.md", "docs/part.md")]
+
+
 def test_what_another_line_defines_is_no_rename(repository: Repository) -> None:
     repository.commit("start", {"cart.py": CODE, "AGENTS.md": "Call `open_cart()`.\n"})
     repository.write({"cart.py": CODE.replace("def open_cart(): ...", "def pay(sum): ...")})

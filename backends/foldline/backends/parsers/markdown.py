@@ -68,7 +68,7 @@ class Markdown:
     Attributes:
         front_matter: What stands between the lines `---` at its start.
         headings: Those that stand in no quote and no list, in order.
-        comments: HTML comments that are blocks of their own, with their marks.
+        comments: HTML comments that are blocks of their own in no quote and no list.
         prose: Where it has words, code spans and links: paragraphs, headings, cells, definitions.
         fences: The blocks of code.
     """
@@ -121,7 +121,7 @@ def read_markdown(text: str) -> Markdown:
     def at(byte: int) -> int:
         return min(offset(byte), len(text))
 
-    front: Range | None = None
+    quoted, front = 0, None
     comments: list[Range] = []
     prose: list[Range] = []
     fences: list[Fence] = []
@@ -131,7 +131,9 @@ def read_markdown(text: str) -> Markdown:
             inner = text[start:end].rstrip()
             first = inner.find("\n") + 1
             front = Range(start + first, start + max(first, inner.rfind("\n") + 1))
-        elif node.type == "html_block":
+        elif node.type in ("block_quote", "list"):
+            quoted = max(quoted, node.end_byte)
+        elif node.type == "html_block" and node.start_byte >= quoted:
             comments += _comments(text, start, end)
         elif node.type in _FENCES:
             fences.append(Fence(_language(data, node), start, end))

@@ -13,11 +13,13 @@ from foldline.ide.checks.codes import Code, Severity, default_severity
 from foldline.ide.checks.diagnostic import Change, Diagnostic, Fix, Related
 from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.instructions.files import instruction_files
 from foldline.ide.instructions.front_matter import fields, matches, unknown_fields
 from foldline.ide.snapshot import Snapshot
 from foldline.plugins.instructions.clients import project_clients
 from foldline.plugins.instructions.drift import drift
 from foldline.plugins.instructions.mentions import mentions
+from foldline.plugins.instructions.moving import Mover
 from foldline.plugins.instructions.stack import LeftOut, unread
 from foldline.plugins.instructions.stale import StaleMention, stale_mentions
 from foldline.plugins.instructions.targets import Targets
@@ -72,6 +74,12 @@ def check_repository(
         related = Related(SourceSpan(str(folder.root / other), at, at), "This is the other file.")
         code = Code.SECTION_DRIFT
         yield Diagnostic(code, default_severity(code), message, place, related=(related,))
+    files = instruction_files(folder) if "Folded: " in file.text else ()
+    names = [one.relative_to(folder.root).as_posix() for one in files]
+    for section, why in Mover(folder.access.file_backend, relative, names).lost():
+        place = SourceSpan(str(path), section.start, file.end_of_line(section.start))
+        message = f"`foldline fold --unfold` would refuse `{section.title}`: {why}."
+        yield Diagnostic(Code.SECTION_DRIFT, Severity.WARNING, message, place)
     starts = {one.mention.start for one in stale}
     for left, titles in unread(folder, file, relative).items():
         clients, start = " and ".join(titles), left.place[0]

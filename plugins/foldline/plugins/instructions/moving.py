@@ -106,7 +106,11 @@ class Mover:
         if not stubs or len(stubs) < len(keys):
             raise ToolRefused(f"{self.home} has no such section that `foldline fold` has moved")
         paths = sorted({*self.names, *(path for _, _, path in stubs)})
-        every = [one for path in paths for one in _moved(self._file(path), self.home)]
+        every = [one for path in paths for one in _moved(self._file(path))]
+        # The file may have another name now.
+        every = [
+            one for one in every if one.match[2] == self.home or self._read(one.match[2]) is None
+        ]
         found = [
             [one for one in every if one.match[3] in (section.key, section.path[-1])]
             for section, _, _ in stubs
@@ -146,6 +150,15 @@ class Mover:
             if not (changes[path] or "")[front.end if front else 0 :].strip("-+\r\n"):
                 changes[path] = None
         return {path: text for path, text in changes.items() if text != self._read(path)}
+
+    def lost(self) -> Iterator[tuple[InstructionSection, str]]:
+        """Yield the moved sections that couldn't come back as things are, each with the reason."""
+        home = self._file(self.home)
+        for section in (one for one in home.sections if _POINTER.match(home.text, one.body)):
+            try:
+                self.unfold([section.key])
+            except ToolRefused as error:
+                yield section, str(error).partition(": ")[2]
 
     def _check_undone(self, keys: Collection[str], changes: Changes) -> None:
         before = {path: self._read(path) for path in changes}
@@ -219,13 +232,13 @@ class Mover:
         return new if mended(new, to, at) == written else written
 
 
-def _moved(file: InstructionFile, home: str) -> Iterator[_Moved]:
-    """Yield what was moved from a file to this one."""
+def _moved(file: InstructionFile) -> Iterator[_Moved]:
+    """Yield what was moved to a file."""
     comments = file.markdown.comments if "folded from" in file.text else ()
     found = [
         (section, match)
         for one in comments
-        if (match := _MOVED.match(file.text, one.start)) and match[2] == home
+        if (match := _MOVED.match(file.text, one.start))
         for section in file.sections
         if section.body <= match.start() < section.own
     ]

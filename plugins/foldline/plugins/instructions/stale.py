@@ -20,6 +20,7 @@ from foldline.backends import SmartFileAccess
 from foldline.backends.base.languages import CODE, is_indexed
 from foldline.backends.outlines.outline_cache import OutlineCache
 from foldline.ide.errors import RevisionError
+from foldline.ide.instructions.files import is_instructions
 from foldline.ide.plugins import REPOSITORY_SECONDS
 from foldline.plugins.instructions.history import Commit, History, Verdict, history_of
 from foldline.plugins.instructions.mentions import Kind, Mention
@@ -299,7 +300,8 @@ class Search:
                 shorter = "/".join(new.split("/")[-len(name.split("/")) :])
                 yield from (new.removeprefix(path.removesuffix(name)), shorter, new)
         same = [path for path in self.targets.tree.paths if basename(path) == basename(name)]
-        yield from same if len(same) == 1 else ()
+        # Many files are called `AGENTS.md` or `SKILL.md`: that tells nothing.
+        yield from same if len(same) == 1 and not is_instructions(same[0]) else ()
 
     def _near_symbols(self, mention: Mention, verdict: Verdict) -> Iterator[str]:
         """Yield a symbol's name with the part that was renamed, in lines with no other change."""
