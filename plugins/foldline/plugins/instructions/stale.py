@@ -319,7 +319,7 @@ class Search:
     def _around(self, path: str, ended: Commit | None) -> tuple[str, str]:
         """Return a file's text before and after a commit; without one, at `HEAD` and now."""
         if ended is None:
-            after = "".join(map(self.targets.read, self._here([path])))
+            after = "".join(map(self.targets.tree.read, self._here([path])))
             return self.history.tree(self.history.head).read(path), after
         changed = self.history.changed(ended.hash)
         blobs = [changed[path].old, changed[path].new] if path in changed else []

@@ -20,6 +20,7 @@ from foldline.backends import SmartFileAccess
 from foldline.backends.base.languages import is_indexed, language_of
 from foldline.backends.base.waiting import waits
 from foldline.backends.errors import BackendError, PathError
+from foldline.backends.files.base import FileBackend
 from foldline.backends.files.git_patterns import compile_patterns
 from foldline.backends.files.globs import PathPatterns, alternatives
 from foldline.backends.files.listing import FileStamp
@@ -220,7 +221,7 @@ class _Symbols(NamedTuple):
     """Resolved names as of a time: `found` keeps what was asked for while `code` holds."""
 
     as_of: float
-    paths: tuple[str, ...]
+    tree: Tree
     code: tuple[FileStamp, ...]
     names: Names
     thorough: Names
@@ -243,27 +244,18 @@ class Targets:
         is_complete = kept is not None and kept.names.types.coverage == COMPLETE
         if kept is None or not is_complete or kept.as_of < since:
             stamps = tuple(access.file_backend.walk_folder("."))
-            paths = tuple(stamp.path for stamp in stamps)
+            tree = Tree(tuple(stamp.path for stamp in stamps), partial(_text, access.file_backend))
             code = tuple(stamp for stamp in stamps if is_indexed(stamp.path))
             if kept is None or kept.code != code or not is_complete:
                 both = access.names(thorough=False), access.names()
                 for names in both:
                     names.types.began = min(since, names.types.began)
-                kept = _Symbols(now, paths, code, *both, {}, [], b"")
+                kept = _Symbols(now, tree, code, *both, {}, [], b"")
             digest = blake2b(repr(stamps).encode("utf-8", "replace")).digest()
-            kept = _symbols[access] = kept._replace(as_of=now, paths=paths, digest=digest)
-        self.tree = Tree(kept.paths, self.read)
-        self.digest = kept.digest
+            kept = _symbols[access] = kept._replace(as_of=now, tree=tree, digest=digest)
+        self.tree, self.digest = kept.tree, kept.digest
         self._outlines = OutlineCache(access.index)
         self._symbols = kept
-
-    def read(self, path: str) -> str:
-        """Return the text of a file; of what can't be read, and what is large, nothing."""
-        try:
-            text = self._access.file_backend.load(path).text
-        except PathError:
-            return ""
-        return text if len(text) <= _LARGEST else ""
 
     @cached_property
     def defined(self) -> frozenset[str]:
@@ -298,7 +290,7 @@ class Targets:
         return [*paths] if len(paths) <= _MOST_USING else []
 
     def _defines(self, path: str, mention: Mention) -> bool:
-        return defines(path, names_in(path, self.read(path), self._outlines), mention)
+        return defines(path, names_in(path, self.tree.read(path), self._outlines), mention)
 
     def of(self, mention: Mention) -> Target | None:
         """Return the one thing that a mention means; None for nothing, or for several."""
@@ -393,6 +385,12 @@ class Targets:
             return Target(path, line, f"`{path}`, {stamp.size:,} bytes")
         below = sum(one.startswith(f"{path}/") for one in self.tree.paths)
         return Target(path, 0, f"`{path}/`, {below:,} file{'s' * (below != 1)}")
+
+
+def _text(files: FileBackend, path: str) -> str:
+    """Return the text of a file; of what can't be read, and what is large, nothing."""
+    text = files.text_of(path) or ""
+    return text if len(text) <= _LARGEST else ""
 
 
 @lru_cache(maxsize=_MOST_KEPT)
