@@ -107,9 +107,5 @@ def parts_of(hint: object) -> Iterator[object]:
 
 def _owner(kind: type, field: object) -> type:
     """Return the class that declares a field."""
-    owners = [
-        base
-        for base in kind.__mro__
-        if field in base.__dict__.get("__dataclass_fields__", {}).values()
-    ]
-    return owners[-1] if owners else kind
+    fields = ((base, vars(base).get("__dataclass_fields__", {})) for base in reversed(kind.__mro__))
+    return next((base for base, own in fields if field in own.values()), kind)

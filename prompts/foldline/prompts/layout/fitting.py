@@ -79,19 +79,17 @@ def fitted(
     on_error: ErrorHandler | None = None,
 ) -> tuple[Fitted, Sequence[Piece[Node]]]:
     """Return how the rendered pieces are made to fit, and the pieces that fit."""
-    if not isinstance(fit, (Fit, Fitted)):
-        raise PromptValidationError(f"`fit` is a Fit, such as Fit(tokens=8000), not {fit!r}.")
-    opened = source.opened_paths()
-    if isinstance(fit, Fitted):
-        result = fit
-    else:
+    opened, result = source.opened_paths(), fit
+    if isinstance(fit, Fit):
         result = _Fitting(source, pieces, fit, lenient=on_error is not None).result(fit.tokens)
-    if isinstance(fit, Fit) and result.tokens > fit.tokens and not opened:
-        raise PromptRenderError(
-            f"{source.plan.prompt}: the smallest form has {result.tokens:,} tokens, and `fit` "
-            f"allows {fit.tokens:,}: give long sections a `summary`, or let some go with "
-            "fit='drop'."
-        )
+        if result.tokens > fit.tokens and not opened:
+            raise PromptRenderError(
+                f"{source.plan.prompt}: the smallest form has {result.tokens:,} tokens, and `fit` "
+                f"allows {fit.tokens:,}: give long sections a `summary`, or let some go with "
+                "fit='drop'."
+            )
+    if not isinstance(result, Fitted):
+        raise PromptValidationError(f"`fit` is a Fit, such as Fit(tokens=8000), not {fit!r}.")
     left_out = [path for path in result.left_out if path not in opened]
     folded = dict.fromkeys(result.folded, SectionVisibility.SUMMARY)
     source.fitted = folded | dict.fromkeys(left_out)

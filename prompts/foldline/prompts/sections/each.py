@@ -109,9 +109,12 @@ class EachSection(MarkdownSection[ParamsT_co], Generic[ParamsT_co, ItemT_co]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        attributes = vars(self)
-        for name, check in _CHECKS.items():
-            attributes[name] = check(self, name, attributes[name])
+        vars(self)["items"] = _checked_items(self, self.items)
+        for name, (is_valid, needed) in _RULES.items():
+            if not is_valid(value := vars(self)[name]):
+                shown = _a(value) if needed == _TEXT else repr(value)
+                problem = f"`{name}` must be {needed}, not {shown}."
+                raise errors.PromptValidationError.of_section(self.key, problem)
         self._template.check_fences(self.separator)
         self._empty = None if self.empty is None else self._compiled(self.empty, "empty")
         self._more = None if self.more is None else self._compiled(self.more, "more")
@@ -269,7 +272,7 @@ def _compiled_sentence(sentence: str) -> CompiledTemplate:
     return CompiledTemplate(sentence, key="wording")
 
 
-def _checked_items(section: Each, name: str, items: object) -> object:
+def _checked_items(section: Each, items: object) -> object:
     """Return the name of a field, or the items as a tuple."""
     kind = section.params_type
     if isinstance(items, str):
@@ -360,40 +363,18 @@ def _is_open(hint: object) -> bool:
     return hint in (object, Any) or not (isinstance(hint, type) or get_origin(hint) is not None)
 
 
-def _checked_text(section: Each, name: str, text: object) -> object:
-    if not isinstance(text, str):
-        problem = f"`{name}` must be a string, not {_a(text)}."
-        raise errors.PromptValidationError.of_section(section.key, problem)
-    return text
+def _is_limit(value: object) -> bool:
+    return value is None or (type(value) is int and value > 0)
 
 
-def _checked_note(section: Each, name: str, text: object) -> object:
-    return None if text is None else _checked_text(section, name, text)
-
-
-def _checked_limit(section: Each, name: str, limit: object) -> object:
-    if limit is not None and (type(limit) is not int or limit < 1):
-        problem = f"`{name}` must be a number above zero, or None for no limit, not {limit!r}."
-        raise errors.PromptValidationError.of_section(section.key, problem)
-    return limit
-
-
-def _checked_counter(section: Each, name: str, counter: object) -> object:
-    if not callable(counter):
-        needed = "a callable that returns the number of tokens of a text"
-        problem = f"`{name}` must be {needed}, not {counter!r}."
-        raise errors.PromptValidationError.of_section(section.key, problem)
-    return counter
-
-
-_CHECKS: Mapping[str, Callable[[Each, str, object], object]] = {
-    "items": _checked_items,
-    "separator": _checked_text,
-    "empty": _checked_note,
-    "more": _checked_note,
-    "max_items": _checked_limit,
-    "budget": _checked_limit,
-    "count_tokens": _checked_counter,
+_TEXT, _LIMIT = "a string", "a number above zero, or None for no limit"
+_RULES: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "separator": (lambda value: isinstance(value, str), _TEXT),
+    "empty": (lambda value: isinstance(value, str | None), _TEXT),
+    "more": (lambda value: isinstance(value, str | None), _TEXT),
+    "max_items": (_is_limit, _LIMIT),
+    "budget": (_is_limit, _LIMIT),
+    "count_tokens": (callable, "a callable that returns the number of tokens of a text"),
 }
 
 

@@ -212,15 +212,13 @@ def _generic(evaluator: Evaluator, value: Specialised, scope: Scope) -> Value:
     origin, inner = value.origin, field_types.unquoted(evaluator, value, scope).arguments
     if not isinstance(origin, ClassValue):
         return origin
-    listed = [base for base in origin.definition.bases if isinstance(base, syntax.Subscript)]
-    own = [base for base in listed if re.search(r"\b(Generic|Protocol)$", base.value.source)]
-    words = dict.fromkeys(re.findall(r"\w+", " ".join(base.source for base in own or listed)))
-    variables = (
-        word
-        for word in words
-        if isinstance(found := evaluator.member(origin.scope.module, word), External)
-        and found.dotted == TYPE_VARIABLE
+    names, bases = origin.scope.module, (base.source for base in origin.definition.bases)
+    # `Generic[T, K]` has them in their order.
+    text = " ".join(
+        sorted(bases, key=lambda base: re.search(r"Generic\[|Protocol\[", base) is None)
     )
+    words = {word: evaluator.member(names, word) for word in re.findall(r"\w+", text)}
+    variables = (name for name, found in words.items() if found == External(TYPE_VARIABLE))
     arguments = dict(zip(variables, inner, strict=False))
     return ClassValue(origin.definition, BodyScope(origin.scope, {}, arguments))
 

@@ -53,7 +53,7 @@ def unclear(folds: Mapping[PlaceT, Fold]) -> dict[PlaceT, str]:
             for other, text in texts.items()
         }
         best = max(fits, key=fits.__getitem__)
-        same = [other for other in texts if summaries[other] == summary and other != at]
+        same = [other for other in texts if summaries[other] == summary != set() and other != at]
         if same:
             fault = f"has the words of that of `{folds[same[0]].key}`"
         elif fits[best] > _CLEAR * fits[at]:
