@@ -277,6 +277,17 @@ def test_nothing_outside_of_the_project_is_read_for_a_skill_at_its_root(tmp_path
     assert messages(tmp_path, "project/SKILL.md", text)
 
 
+def test_vague_ones_are_vague_and_not_alike() -> None:
+    text = "Compare secrets with hmac, rotate keys yearly and never log passwords, bearer tokens, "
+    text += "cookies or mail addresses of customers."
+    folds = {0: Fold("a", "More details.", text), 1: Fold("b", "Read this section.", text[::-1])}
+    assert {fault.split(" shares")[1] for fault in summaries.unclear(folds).values()} == {
+        " no word of its own with the section: say what a model finds only there."
+    }
+    alike = {at: fold._replace(summary="Of secrets.") for at, fold in folds.items()}
+    assert all("has the words of" in fault for fault in summaries.unclear(alike).values())
+
+
 def test_words_of_scripts_without_spaces_are_their_characters() -> None:
     text = "发布之前设置版本号更新日志为提交打标签然后上传两个包"
     assert not unclear([Fold("release", "如何发布版本", text)])

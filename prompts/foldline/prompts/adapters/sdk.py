@@ -388,13 +388,6 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             return errors.EvaluationTimeoutError(
                 f"{self.provider} sent nothing for too long.", provider=self.provider
             )
-        if isinstance(error, sdk.APIConnectionError):
-            cause = error.__cause__
-            return self.failed(
-                f"{self.provider} could not be reached, or the connection broke: "
-                f"{(cause and str(cause)) or error}",
-                errors.EvaluationFailure.CONNECTION,
-            )
         if isinstance(error, sdk.APIStatusError):
             status = getattr(error, "status_code", None)
             return errors.PromptEvaluationError(
@@ -405,24 +398,22 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
                 request_id=request_id,
                 retry_after=_seconds(headers.get("retry-after")),
             )
-        invalid = isinstance(error, sdk.APIResponseValidationError)
-        if isinstance(error, sdk.APIError) and not invalid:
+        kind, invalid = errors.EvaluationFailure, sdk.APIResponseValidationError
+        if isinstance(error, sdk.APIConnectionError):
+            why = (error.__cause__ and str(error.__cause__)) or error
+            told = f"{self.provider} could not be reached, or the connection broke: {why}"
+            return self.failed(told, kind.CONNECTION)
+        if isinstance(error, sdk.APIError) and not isinstance(error, invalid):
             # An error in the middle of a stream has no status of its own.
-            return self.failed(
-                f"{self.provider} stopped with an error: {error}", errors.EvaluationFailure.PROVIDER
-            )
+            return self.failed(f"{self.provider} stopped with an error: {error}", kind.PROVIDER)
         if type(error).__module__.partition(".")[0].startswith("httpx"):
-            return self.failed(
-                f"The connection to {self.provider} broke: {error}",
-                errors.EvaluationFailure.CONNECTION,
-            )
-        if isinstance(error, getattr(sdk, f"{self.client_class}Error")) and not invalid:
-            return self.failed(f"{self.provider}: {error}", errors.EvaluationFailure.UNKNOWN)
-        return self.failed(
-            f"The answer of {self.provider} violates its protocol: {type(error).__name__}: {error}",
-            errors.EvaluationFailure.MALFORMED,
-            request_id=request_id,
-        )
+            told = f"The connection to {self.provider} broke: {error}"
+            return self.failed(told, kind.CONNECTION)
+        of_client = getattr(sdk, f"{self.client_class}Error")
+        if isinstance(error, of_client) and not isinstance(error, invalid):
+            return self.failed(f"{self.provider}: {error}", kind.UNKNOWN)
+        told = f"The answer of {self.provider} violates its protocol: {type(error).__name__}"
+        return self.failed(f"{told}: {error}", kind.MALFORMED, request_id=request_id)
 
 
 def plain_message(

@@ -65,9 +65,9 @@ class Fitted:
     """How a prompt was made to fit; `render(fit=…)` with it makes the same changes again."""
 
     tokens: int
-    """The tokens of its text."""
+    """The tokens of its text, without what was opened since."""
     folded: tuple[SectionPath, ...] = ()
-    """The sections that are summarized to fit."""
+    """The sections that are summarized to fit, until they are opened."""
     left_out: tuple[SectionPath, ...] = ()
     """The sections that are left out to fit, with all inside."""
 

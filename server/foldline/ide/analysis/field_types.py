@@ -67,7 +67,8 @@ _MODULES = {
 _LIBRARY = {"Task": prompts, "Untrusted": prompts, "Image": runtime, "File": runtime}
 _TYPING = ("typing", "typing_extensions")
 # Qualifiers: the type in them shows as it is.
-_OUTER = ("ClassVar", "Final", "Required", "NotRequired", "ReadOnly")
+_OUTER = ("ClassVar", "Final", "InitVar", "Required", "NotRequired", "ReadOnly")
+_QUALIFY = (*_TYPING, "dataclasses")
 _TEXT_METHODS = ("__str__", "__repr__", "__format__")
 
 
@@ -179,7 +180,7 @@ class _Hints:
         self._other = unknown
         self.names = False
         self.problem = ""
-        self.classes: list[ClassValue] | None = None
+        self.classes: list[ClassValue] | None = None if of_dataclass is None else []
         """Gets the classes in it, in place of what they hold."""
         self._evaluator = evaluator
         self._annotation = annotation
@@ -240,7 +241,7 @@ class _Hints:
                 return kind
             return GenericAlias(cast("type", kind), self._inner(value, depth))
         module, _, name = origin.dotted.rpartition(".")
-        if origin.dotted == "dataclasses.InitVar" and len(arguments) == 1:
+        if module in _QUALIFY and name in _OUTER and len(arguments) == 1:
             return self.type_of(arguments[0], depth)
         if module in _TYPING:
             if name == "Annotated" and arguments:
@@ -253,8 +254,6 @@ class _Hints:
                 if not all(map(_is_constant, arguments)):
                     return self._other
                 return Literal[tuple(map(_constant, arguments))]
-            if name in _OUTER and len(arguments) == 1:
-                return self.type_of(arguments[0], depth)
         generic, inner = self._external(origin.dotted, depth), self._inner(value, depth)
         if generic is self._other or not inner:
             return generic
