@@ -31,7 +31,7 @@ class Rule:
     files: tuple[str, ...] = ()
     setting: tuple[str, str] | None = None
     joins: bool = False
-    folders: Literal["all", "root", "start", "below"] = "all"
+    folders: Literal["all", "root", "start", "above", "below"] = "all"
     below: Literal["", "off"] = ""
     why: str = ""
     pick: Literal["all", "first", "kind"] = "all"

@@ -220,8 +220,8 @@ class _Stack:
         return list(_folders(self.start, posixpath.dirname(self.file or self.start)))
 
     def _apply(self, rule: Rule, place: str, *, below: bool) -> None:
-        here = {"root": place == ".", "start": place == self.start, "below": below}
-        if not here.get(rule.folders, True) or (rule.lists and self.counter is _NO_COUNTER):
+        at = {"root": place == ".", "start": place == self.start, "below": below, "above": not below}
+        if not at.get(rule.folders, True) or (rule.lists and self.counter is _NO_COUNTER):
             return
         names = self._names(rule)
         paths_named = {name: paths for name in names if (paths := self._named(place, name))}
