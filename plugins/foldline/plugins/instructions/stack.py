@@ -220,8 +220,9 @@ class _Stack:
         return list(_folders(self.start, posixpath.dirname(self.file or self.start)))
 
     def _apply(self, rule: Rule, place: str, *, below: bool) -> None:
-        at = {"root": place == ".", "start": place == self.start, "below": below, "above": not below}
-        if not at.get(rule.folders, True) or (rule.lists and self.counter is _NO_COUNTER):
+        here = {"root": place == ".", "start": place == self.start}
+        here |= {"all": True, "above": not below, "below": below}
+        if not here[rule.folders] or (rule.lists and self.counter is _NO_COUNTER):
             return
         names = self._names(rule)
         paths_named = {name: paths for name in names if (paths := self._named(place, name))}
@@ -268,10 +269,11 @@ class _Stack:
                     self.seen.update((key, self._real(path)))
                     shown[path] = text
         if shown:
-            when, why, _ = self._timing(rule, {}, place, below=below)
-            assert when is not None
-            count = f"{len(shown)} {rule.lists}{'s' * (len(shown) > 1)}"
-            why = f"{why}{why and '; '}names and descriptions of {count}"
+            when, why = When.NESTED if below else When.ALWAYS, f"when a file in {place} is read; "
+            why = (
+                why * below
+                + f"names and descriptions of {len(shown)} {rule.lists}{'s' * (len(shown) > 1)}"
+            )
             made = self._loaded(rule, at, when, why, sure=True)
             tokens = self.counter.count("".join(shown.values()))
             self.files.append(replace(made, lists=tuple(shown), tokens=tokens))
@@ -383,14 +385,13 @@ class _Stack:
         self, rule: Rule, said: Mapping[str, Field], place: str, *, below: bool
     ) -> tuple[When | None, str, bool]:
         """When a file is loaded, why, and whether that's sure; of None, whether it's for others."""
-        when = When.NESTED if below else When.ALWAYS
-        usual = when, f"when a file in {place} is read" if below else "", True
+        when, why = (When.NESTED, f"when a file in {place} is read") if below else (When.ALWAYS, "")
         globs = list(globs_of(said[rule.patterns].items)) if rule.patterns in said else []
         shown = ", ".join(globs[:5])
         values = {name: field.value for name, field in said.items()}
         is_always = values.get("alwaysApply") == "true" or (not globs and rule.without == "always")
         if not rule.patterns or is_always:
-            return usual
+            return when, why, True
         if not globs and values.get("description"):
             return When.CHOICE, "the model may choose it by its description", True
         if not globs:
