@@ -60,7 +60,7 @@ def script() -> dict[str, Any]:
     return step
 
 
-def run(checkout: Path, paths: str) -> subprocess.CompletedProcess[str]:
+def run(checkout: Path, paths: str, strict: str = "") -> subprocess.CompletedProcess[str]:
     """Run the script as GitHub does, with a source of ours and no index."""
     temporary, source = checkout.parent / "temporary", checkout.parent / "source"
     for folder, files in ((temporary, {}), (source, {"backend.py": BACKEND})):
@@ -73,6 +73,7 @@ def run(checkout: Path, paths: str) -> subprocess.CompletedProcess[str]:
         "SOURCE": str(source),
         "PATHS": paths,
         "FAIL_ON": "error",
+        "STRICT": strict,
     }
     step = script()
     assert given.keys() == step["env"].keys()
@@ -101,21 +102,22 @@ def checkout(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("paths", "checked"),
+    ("paths", "strict", "checked"),
     [
-        pytest.param(".", ["."], marks=pytest.mark.slow),
+        pytest.param(".", [], ["."], marks=pytest.mark.slow),
         (
             "prompts  a.py\n\n\t--help $(touch RAN)\n",
+            ["--strict"],
             ["prompts", "a.py", "--help", "$(touch", "RAN)"],
         ),
     ],
 )
 def test_the_action_checks_all_paths_and_runs_nothing_of_the_checkout(
-    checkout: Path, paths: str, checked: list[str]
+    checkout: Path, paths: str, strict: list[str], checked: list[str]
 ) -> None:
-    done = run(checkout, paths)
+    done = run(checkout, paths, *strict)
     assert not (checkout / "RAN").exists(), (checkout / "RAN").read_text()
     assert done.returncode == 0, done.stderr
-    arguments = ["check", "--format", "github", "--fail-on", "error", "--", *checked]
+    arguments = ["check", "--format", "github", "--fail-on", "error", *strict, "--", *checked]
     assert yaml.safe_load(done.stdout) == arguments
     assert sorted(path.stem for path in checkout.iterdir()) == sorted(PLANTED)
