@@ -127,7 +127,7 @@ def texts(folder: Path) -> dict[str, str]:
                 for folder in (".agents", ".claude")
                 for name in ("data", "more")
             ],
-            "when read",
+            "on demand: when it's read",
         ),
         (
             ["--to-skill", "app", "--section", "data", "--client", "copilot,opencode"],
@@ -158,6 +158,25 @@ def test_sections_move_and_come_back(
     assert cli.main(["fold", "AGENTS.md", "--unfold"]) == 0
     assert texts(repository) == before
     assert not (repository / ".agents").exists()
+
+
+def test_the_clients_are_those_that_the_repository_shows_or_names(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in (".claude", ".cursor", ".codex"):
+        (repository / path).rmdir()
+    (repository / "CLAUDE.md").unlink()
+    words = ["fold", "AGENTS.md", "--to-rule", "ui", "--paths", "lib/**"]
+    assert cli.main(words) == 2
+    assert "--client says for which client" in capsys.readouterr().err
+    (repository / "foldline.toml").write_text('clients = ["cursor"]\n', encoding="utf-8")
+    assert cli.main(words) == 0
+    shown = capsys.readouterr().out
+    assert "No file matches lib/**." in shown
+    assert "Cursor: " in shown
+    assert "opencode" not in shown
+    assert (repository / ".cursor/rules/ui.mdc").exists()
+    assert not (repository / ".claude").exists()
 
 
 @pytest.mark.usefixtures("repository")

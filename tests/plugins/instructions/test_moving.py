@@ -199,6 +199,7 @@ def relative(path: str, at: str) -> str:
         ("AGENTS.md", "`docs/a.md`, `b.ts`", "src/n.md", "`docs/a.md`, `b.ts`"),
         ("AGENTS.md", "`a.md`", "docs/n.md", "`../a.md`"),
         ("docs/AGENTS.md", "`a.md:3`, `src/b.ts`", "src/n.md", "`../docs/a.md:3`, `src/b.ts`"),
+        ("docs/AGENTS.md", "`n.md`", "src/n.md", "`n.md`"),
         ("src/AGENTS.md", "`c/d.ts`, `d.ts`", "src/c/n.md", "`c/d.ts`, `d.ts`"),
     ],
 )

@@ -198,7 +198,8 @@ def _costs(
             paid, cost = old.base + old.added, new.base + new.added
             more = ", which is more" * (bool(places) and cost >= paid)
             ways = (one.why for one in there.files if one.path in heads and one.when != When.ALWAYS)
-            way = f"; {shown(moved)} {next(ways, 'when read')}" * bool(places)
+            how = next(ways, "when it's read")
+            way = f"; {shown(moved)} on demand: {how}" * bool(places)
             yield f"{client.title}: {shown(paid)} -> {shown(cost)} tokens {when}{more}{way}"
     folded = instruction_file(folder.root / file.path, folder.root, changes[file.path] or "")
     for section, copies in places.items():

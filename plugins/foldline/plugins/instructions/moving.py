@@ -221,10 +221,10 @@ class Mover:
         """Return a path that stands in code, for another file, if it can be led back."""
 
         def mended(name: str, at: str, to: str) -> str:
-            from_root = not dirname(at) and not self._is_beside(to, name)
-            if from_root or dirname(at) == dirname(to) or not self._is_beside(at, name):
+            meant, from_root = normpath(join(dirname(at), name)), not dirname(at)
+            if (from_root and not self._is_beside(to, name)) or not self._is_beside(at, name):
                 return name
-            new = _relative(name, normpath(join(dirname(at), name)), to)
+            new = name if meant == at else _relative(name, meant, to)
             # What leads out of neither folder is found by its end.
             return new if "../" in (name[:3], new[:3]) else name
 
