@@ -31,6 +31,8 @@ UNDECLARED_OUTPUT = (
 
 NO_TEXT_ITEMS = "Texts show by their field's type: `Annotated[tuple[str, ...], bullets]`."
 
+UNTRUSTED_EXAMPLES = "the examples are Untrusted, and a model follows them: give your own."
+
 NO_DESCRIPTION = "`description` must tell the model what the tool does."
 
 

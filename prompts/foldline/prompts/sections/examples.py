@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, ClassVar, Generic, TypeVar, get_args
 
+from foldline.prompts import refusals
 from foldline.prompts.dataclasses import FrozenDataclass
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.fields import plain, union_members
@@ -147,8 +148,7 @@ class ExamplesSection(
 
     def _check_params(self) -> None:
         if any(map(is_untrusted, get_args(self.item_hint))):
-            problem = "the examples are Untrusted, and a model follows them: give your own."
-            raise PromptValidationError.of_section(self.key, problem)
+            raise PromptValidationError.of_section(self.key, refusals.UNTRUSTED_EXAMPLES)
         super()._check_params()
         for what, hint in (("inputs", self.input_type), ("outputs", self.output_type)):
             if hint is not str:

@@ -9,17 +9,20 @@ from collections.abc import Iterator
 from dataclasses import make_dataclass
 
 from foldline.ide.analysis import names
+from foldline.ide.analysis.calls import function_result
 from foldline.ide.analysis.evaluator import Evaluator
 from foldline.ide.analysis.field_types import hint_of
-from foldline.ide.analysis.instances import SECTION_KINDS
+from foldline.ide.analysis.instances import SECTION_KINDS, lineage_of
 from foldline.ide.analysis.module_analysis import CallSite
 from foldline.ide.analysis.params import dataclass_of, params_of
 from foldline.ide.analysis.scopes import BodyScope, ModuleScope, Scope
 from foldline.ide.analysis.syntax import Expression, Node, String
 from foldline.ide.analysis.values import (
+    UNKNOWN,
     ClassValue,
     Dataclass,
     External,
+    FunctionValue,
     Items,
     Specialised,
     Text,
@@ -34,7 +37,7 @@ from foldline.prompts import refusals
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms.annotations import Unresolved
 from foldline.prompts.forms.fields import union_members
-from foldline.prompts.forms.untrusted import hides
+from foldline.prompts.forms.untrusted import hides, is_untrusted
 from foldline.prompts.output.schema import schema_of
 
 
@@ -44,7 +47,9 @@ def check_type_arguments(
     """Check the type arguments that a call's own class has."""
     types = constructor.types
     for node, value in () if types is None else zip(types.nodes, types.arguments, strict=False):
-        yield from _hidden(node, value, call.scope, evaluator)
+        yield from _hidden(node, value, call.scope, evaluator, constructor.name)
+    if types is not None and not constructor.own:
+        yield from _computed(call, types, evaluator)
     if not constructor.own:
         return  # The arguments may be those of a base class, in another order.
     if constructor.name == "Tool":
@@ -82,15 +87,42 @@ def check_type_arguments(
 
 
 def _hidden(
-    node: Expression, value: Value, scope: Scope, evaluator: Evaluator
+    node: Expression, value: Value, scope: Scope, evaluator: Evaluator, section: str
 ) -> Iterator[LazyDiagnostic]:
     """Report what the type arguments of a dataclass have, and its fields don't say."""
-    origin = value
+    origin, (hint, _) = value, hint_of(evaluator, node, scope)
     while isinstance(origin, Specialised):
         origin = origin.origin
-    if isinstance(origin, ClassValue) and hides(hint_of(evaluator, node, scope)[0]):
+    if isinstance(origin, ClassValue) and hides(hint):
         message = refusals.hidden_argument(origin.definition.name.id)
         yield LazyDiagnostic(Code.UNTRUSTED_TEXT, message, at_node(node))
+    elif section == "ExamplesSection" and is_untrusted(hint):
+        yield LazyDiagnostic(Code.UNTRUSTED_TEXT, refusals.UNTRUSTED_EXAMPLES, at_node(node))
+
+
+def _computed(call: CallSite, types: Specialised, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
+    """Report the first untrusted field that an author's class may compute a text from."""
+    lineage = lineage_of(evaluator, evaluator.value(call.node.func, call.scope))
+    bodies = [evaluator.body(kind.definition, kind.scope) for kind in lineage.classes]
+    own = {name: body for body in reversed(bodies) for name in body.names}
+    value: Value = UNKNOWN
+    if (body := own.get("computed_from")) is not None:
+        value = names.lookup(evaluator, "computed_from", body)
+        if isinstance(value, FunctionValue):
+            value = function_result(evaluator, value, call.node, body)
+    texts = (item.value for item in value.items) if isinstance(value, Items) else ()
+    sources = {text.known for text in texts if isinstance(text, Text)}
+    says = body is not None or lineage.root in ("EachSection", "ExamplesSection")
+    for argument, methods in zip(types.arguments, _COMPUTES, strict=False):
+        params = params_of(evaluator, argument)
+        if own.keys().isdisjoint(methods) or not isinstance(params, Dataclass):
+            continue
+        for field in params.fields:
+            may_have = field.id in sources or not says or methods is not _COMPUTES[0]
+            if may_have and is_untrusted(field.type.hint):
+                problem = refusals.untrusted_computed(field.id)
+                yield LazyDiagnostic(Code.UNTRUSTED_TEXT, problem, at_node(call.node.func))
+                return
 
 
 def _unquoted(
@@ -149,6 +181,8 @@ def _tool(
     yield from _formless_fields(evaluator, origin, node)
 
 
+_COMPUTES = (("derive", "render_body", "render_summary"), ("derive_item", "item_values"))
+"""The methods that compute texts from the parameters, and those from an item."""
 _BUILT_IN = frozenset((*dir(builtins), *keyword.kwlist))
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _LITERAL = re.compile(r"\bLiteral\[[^]]*\]")
