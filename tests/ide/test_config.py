@@ -124,6 +124,11 @@ def test_the_file_of_its_own_counts_and_the_other_beside_it_is_told(tmp_path: Pa
     assert read_project_options(tmp_path / "a.py", tmp_path).problems == (
         f"{shared}: move [tool.foldline] into {own}: only that is read",
     )
+    own.write_text("[tool.foldline]\ntoken-budget = 9\n")
+    assert read_project_options(tmp_path / "a.py", tmp_path).problems[1:] == (
+        f"{own}: leave the line [tool.foldline] out, here its keys stand alone",
+    )
+    own.write_text("token-budget = 9\n")
     shared.write_text("[tool.ruff")
     assert not read_project_options(tmp_path / "a.py", tmp_path).problems
     own.unlink()

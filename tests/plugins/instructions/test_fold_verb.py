@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from foldline.agent import cli
+from foldline.plugins.instructions import folding
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -208,11 +209,11 @@ def test_what_costs_more_is_said(repository: Path, capsys: pytest.CaptureFixture
         (["CLAUDE.md", "--to", "x.md"], "CLAUDE.md marks no section"),
         (["CLAUDE.md", "--unfold"], "has no such section"),
         (["src/ui/app.ts"], "isn't Markdown: `fold` takes files such as AGENTS.md"),
-        (["AGENTS.md", "--to", ".git/x.md"], ".git/x.md is in no commit, as `.git` of"),
-        (["AGENTS.md", "--to", "sub/x.md"], "sub/x.md is in another repository: name a file"),
+        (["AGENTS.md", "--to", ".git/x.md"], "commit of this repository: `.git` of version"),
+        (["AGENTS.md", "--to", "sub/x.md"], "commit of this repository: it's in another"),
         (
             ["AGENTS.md", "--to-skill", "x", "--client", "cursor"],
-            ".cursor/skills/x-data/SKILL.md is in no commit, as `.cursor/skills` of .gitignore",
+            "repository: `.cursor/skills` of .gitignore hides it; name another file",
         ),
     ],
 )
@@ -242,3 +243,17 @@ def test_skills_go_where_the_team_has_some_and_settings_are_read(
     (repository / "foldline.toml").write_text("clients = ['claude']\n", encoding="utf-8")
     assert cli.main(options) == 2
     assert "did you mean 'claude-code'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", ["AGENTS.md", "x.md"])
+def test_what_another_program_writes_meanwhile_stays(
+    path: str, repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def costs(*_: object) -> list[str]:
+        (repository / path).write_text("Mine.\n", encoding="utf-8")
+        return []
+
+    monkeypatch.setattr(folding, "_costs", costs)
+    assert cli.main(["fold", "AGENTS.md", "--to", "x.md"]) == 2
+    assert "another program has just changed" in capsys.readouterr().err
+    assert (repository / path).read_text("utf-8") == "Mine.\n"

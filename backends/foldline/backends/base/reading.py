@@ -137,6 +137,8 @@ def read_project(
         return None
     where = f"{file}: {'.'.join(keys)}"
     read, problems = read_table(values, base, ".".join(keys), others=others)
+    if is_own and isinstance(values, Mapping) and "tool" in values:
+        problems = ("leave the line [tool.foldline] out, here its keys stand alone",)
     problems = tuple(f"{file}: {problem}" for problem in problems)
     with suppress(PathError):
         if is_own and not names and _table(shared, root, _SHARED) is not None:

@@ -67,13 +67,9 @@ def is_reference(file: document.InstructionFile, section: document.InstructionSe
     text = file.text[section.body : section.end]
     every = (line.strip() for line in text.splitlines())
     lines = [line for line in every if line and not line.startswith(("#", "```", "~~~"))]
-    path, inside = (
-        section.path,
-        [one for one in file.sections if section.start <= one.start < section.end],
-    )
-    around = [
-        one for one in file.sections if one.path == path[: len(one.path)] and len(one.path) > 1
-    ]
+    path = section.path
+    inside = [one for one in file.sections if section.start <= one.start < section.end]
+    around = [one for one in file.sections if one.path == path[: len(one.path)] and one.path[1:]]
     if not section.number or len(lines) < FEWEST_LINES or any(one.mark for one in inside):
         return False
     if sum(bool(_ENTRY.match(line)) for line in lines) * 4 < len(lines) * 3:

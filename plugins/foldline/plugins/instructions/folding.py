@@ -73,10 +73,9 @@ def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
         changes = mover.unfold(keys)
     else:
         sections = [one for one in file.sections if one.key in keys] if keys else file.folded
-        for section in sections:
-            if not section.summary:
-                place = f"{file.path}:{file.line(section.start)}"
-                raise Refused(f"{place} has no mark: write <!-- fold: what it tells --> below it")
+        for section in (one for one in sections if not one.summary):
+            place = f"{file.path}:{file.line(section.start)}"
+            raise Refused(f"{place} has no mark: write <!-- fold: what it tells --> below it")
         if not sections:
             raise Refused(f"{file.path} marks no section: --suggest lists some")
         places = dict(zip(sections, _places(options, folder, file, sections), strict=True))
@@ -87,11 +86,13 @@ def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
         made = instruction_file(root / name, root, text or "")
         for _, fault, _ in faults(made, root / name) if text and name.endswith(SKILL) else ():
             raise Refused(f"{name}: {fault}")
+    # Counting takes its time: what another program changes meanwhile isn't lost.
+    befores = {name: edited.read(root / name, root) for name in changes}
     lines = [*_costs(options, folder, file, changes, places)]
     # What moves is never nowhere.
     for name in sorted(changes, key=lambda name: (name == file.path) is not options.unfold):
         path, new = root / name, changes[name]
-        before, shown = edited.read(path, root), visible(path_from_here(path))
+        before, shown = befores[name], visible(path_from_here(path))
         text = new and BOM * (before or "").startswith(BOM) + new
         show(edited.diff(shown, before, text), end="")
         if options.dry_run:
@@ -106,12 +107,11 @@ def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
 
 
 def _check_place(folder: Folder, name: str, head: str) -> None:
-    root = folder.root
-    if hidden := folder.access.file_backend.rules().for_path(name, is_folder=False):
-        why = f"`{hidden.pattern}` of {hidden.source} hides it"
-        raise Refused(f"{name} is in no commit, as {why}: move to a file that others get")
-    if repository_of(root / name) != repository_of(root):
-        raise Refused(f"{name} is in another repository: name a file of this one")
+    root, rules = folder.root, folder.access.file_backend.rules()
+    hidden = rules.for_path(name, is_folder=False)
+    if hidden or repository_of(root / name) != repository_of(root):
+        why = f"`{hidden.pattern}` of {hidden.source} hides it" if hidden else "it's in another"
+        raise Refused(f"{name} is in no commit of this repository: {why}; name another file")
     if head and edited.read(root / name, root) is not None:
         raise Refused(f"{name} is there: take another name, or add to it by --to {name}")
 
@@ -210,18 +210,15 @@ def _costs(
 
 
 def _suggest(workspace: Workspace, path: Path, file: InstructionFile) -> int:
-    counter = workspace.folder(path).counter(path)
-    sections: list[InstructionSection] = []
+    counter, end = workspace.folder(path).counter(path), -1
     for section in file.sections:
-        inside = sections and section.start < sections[-1].end
-        if not inside and fold.is_reference(file, section):
-            sections.append(section)
-    for section in sections:
-        tokens = counter.format(counter.count(file.whole_text(section)))
-        show(f"{file.path}:{file.line(section.start)}: {section.title} ({tokens} tokens)")
-    if not sections:
+        if section.start >= end and fold.is_reference(file, section):
+            end = section.end
+            tokens = counter.format(counter.count(file.whole_text(section)))
+            show(f"{file.path}:{file.line(section.start)}: {section.title} ({tokens} tokens)")
+    if end < 0:
         complain("no long section is without directives; mark one yourself, where you know better")
-    return 0 if sections else 1
+    return int(end < 0)
 
 
 def _print(text: str) -> None:
