@@ -39,6 +39,8 @@ export class ServerMissing extends Error {
 
 /** A crash this soon after another is not answered with a restart: it would only crash again. */
 const CRASH_WINDOW_MS = 60_000;
+/** The server leaves links to VS Code's own Markdown where that changes them after a move. */
+const MARKDOWN_LINKS = 'markdown.updateLinksOnFileMove.enabled';
 
 export class Server implements vscode.Disposable {
   private readonly stateChanged = new vscode.EventEmitter<ServerState>();
@@ -237,7 +239,13 @@ export class Server implements vscode.Disposable {
           },
           workspace: {
             configuration: ({ items }) =>
-              items.map(({ section }) => (section === 'foldline' ? setValues() : null)),
+              items.map(({ section }) =>
+                section === 'foldline'
+                  ? setValues()
+                  : section === MARKDOWN_LINKS
+                    ? vscode.workspace.getConfiguration().get<unknown>(section)
+                    : null,
+              ),
           },
         },
         // The server's standard error is read by ServerProcess, which keeps its last line.
