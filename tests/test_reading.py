@@ -60,7 +60,6 @@ ALLOWED = {
     ("plugins/instructions/folding.py", "read_bytes"): "the one function",
     ("plugins/instructions/folding.py", "read_text"): "the one function",
     ("plugins/remote/transport.py", "read_text"): "the one function",
-    ("plugins/instructions/folding.py", "SKILL.read_text"): "our own skill",
     ("agent/install/verb.py", "PLUGIN.read_text"): "our own plugin",
     ("ide/workspace.py", "modules.open"): "takes a buffer",
     ("server/commands/prompt_serve.py", "previews.open"): "begins a preview",
