@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -36,12 +37,7 @@ if TYPE_CHECKING:
 
 _DEDENT = frozenset({"textwrap.dedent", "inspect.cleandoc"})
 _TYPE_VARIABLES = frozenset({"typing.TypeVar", "typing_extensions.TypeVar"})
-_NEW_TYPES = (
-    "typing.NewType",
-    "typing.TypeAliasType",
-    "typing_extensions.NewType",
-    "typing_extensions.TypeAliasType",
-)
+_NEW_TYPE = re.compile(r"typing(_extensions)?\.(NewType|TypeAliasType)")
 _REPLACE = frozenset({"dataclasses.replace", "copy.replace"})
 
 
@@ -67,7 +63,7 @@ def evaluate_call(evaluator: Evaluator, node: Call, scope: Scope) -> Value:
             return External(TYPE_VARIABLE)
         if func.dotted in _REPLACE:
             return instances.with_replaced_fields(evaluator, node, scope)
-        if func.dotted in _NEW_TYPES and len(node.args) == 2:
+        if _NEW_TYPE.fullmatch(func.dotted) and len(node.args) == 2:
             return evaluator.value(node.args[1], scope)
         if func.dotted in ("builtins.list", "builtins.tuple"):
             items = evaluator.value(node.args[0], scope) if node.args else Items(())

@@ -218,7 +218,11 @@ def _generic(evaluator: Evaluator, value: Specialised, scope: Scope) -> Value:
         sorted(bases, key=lambda base: re.search(r"Generic\[|Protocol\[", base) is None)
     )
     words = {word: evaluator.member(names, word) for word in re.findall(r"\w+", text)}
-    variables = (name for name, found in words.items() if found == External(TYPE_VARIABLE))
+    variables = [name for name, found in words.items() if found == External(TYPE_VARIABLE)]
+    if origin.definition.generic:
+        anchor, start = origin.definition.anchor, origin.definition.start
+        header = anchor.text[start:].partition("[")[2].partition("]")[0]
+        variables = re.findall(r"(?:^|,)\s*(\w+)", header)
     arguments = dict(zip(variables, inner, strict=False))
     return ClassValue(origin.definition, BodyScope(origin.scope, {}, arguments))
 

@@ -80,6 +80,9 @@ class Reader(ExpressionReader):
             parts = [self.expression(child) for child in node.named_children]
             targets = [one.items if isinstance(one, syntax.Display) else (one,) for one in parts]
             return (syntax.Assign(*at, tuple(chain(*targets)), syntax.Opaque(*at)),)
+        if kind == "type_alias_statement":
+            name, value = self.field(node, "left"), self.field(node, "right")
+            return () if name is None else (syntax.Assign(*at, (name,), value),)
         if kind == "return_statement":
             named = node.named_children
             return (syntax.Return(*at, self.expression(named[0]) if named else None),)
