@@ -226,7 +226,7 @@ MOVED = "## Data\n<!-- folded from AGENTS.md#data: why -->\nText.\n"
     [
         ({"AGENTS.md": STUB}, "AGENTS.md:1: x.md should have one section with <!-- folded"),
         ({"AGENTS.md": STUB, "x.md": MOVED * 2}, "AGENTS.md:1: x.md should have one section"),
-        ({"AGENTS.md": STUB, "x.md": "## Data\nText.\n"}, "bring it back"),
+        ({"AGENTS.md": STUB, "x.md": "## Data\nText.\n"}, "write that there, or delete the line"),
         ({"AGENTS.md": STUB.replace("Data", "Dates"), "x.md": MOVED}, "#dates: why -->"),
         ({"AGENTS.md": STUB.replace("why", "how"), "x.md": MOVED}, "#data: how -->"),
         (

@@ -131,7 +131,7 @@ class Mover:
             if [one.path for one in copies].count(path) != 1 or summaries != {match[1]}:
                 comment = f"<!-- folded from {self.home}#{section.path[-1]}: {match[1]} -->"
                 raise ToolRefused(
-                    f"{here}: {path} should have one section with {comment}: bring it back, or "
+                    f"{here}: {path} should have one section with {comment}: write that there, or "
                     "delete the line `Folded:`"
                 )
             own = {
