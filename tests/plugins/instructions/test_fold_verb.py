@@ -237,6 +237,8 @@ def test_skills_go_where_the_team_has_some_and_settings_are_read(
         (repository / path).rename(repository / f"_{path}")
     (repository / ".github/instructions").mkdir(parents=True)
     (repository / ".agents/skills").mkdir(parents=True)
+    # What is a person's own stays so.
+    (repository / ".gitignore").write_text("AGENTS.md\n.agents\n", encoding="utf-8")
     options = ["fold", "AGENTS.md", "--to-skill", "app", "--section", "data", "--dry-run"]
     assert cli.main(options) == 0
     assert "(skill `.agents/skills/app`)" in capsys.readouterr().out

@@ -80,13 +80,12 @@ def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
             raise Refused(f"{file.path} marks no section: --suggest lists some")
         places = dict(zip(sections, _places(options, folder, file, sections), strict=True))
         for name, head in (one for copies in places.values() for one in copies):
-            _check_place(folder, name, head)
+            _check_place(folder, file.path, name, head)
         changes = mover.fold(places)
     for name, text in changes.items():
         made = instruction_file(root / name, root, text or "")
         for _, fault, _ in faults(made, root / name) if text and name.endswith(SKILL) else ():
             raise Refused(f"{name}: {fault}")
-    # Counting takes its time: what another program changes meanwhile isn't lost.
     befores = {name: edited.read(root / name, root) for name in changes}
     lines = [*_costs(options, folder, file, changes, places)]
     # What moves is never nowhere.
@@ -106,10 +105,10 @@ def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
     return 0
 
 
-def _check_place(folder: Folder, name: str, head: str) -> None:
+def _check_place(folder: Folder, home: str, name: str, head: str) -> None:
     root, rules = folder.root, folder.access.file_backend.rules()
-    hidden = rules.for_path(name, is_folder=False)
-    if hidden or repository_of(root / name) != repository_of(root):
+    own, hidden = (rules.for_path(one, is_folder=False) for one in (home, name))
+    if (hidden and not own) or repository_of(root / name) != repository_of(root):
         why = f"`{hidden.pattern}` of {hidden.source} hides it" if hidden else "it's in another"
         raise Refused(f"{name} is in no commit of this repository: {why}; name another file")
     if head and edited.read(root / name, root) is not None:

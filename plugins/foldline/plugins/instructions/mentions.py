@@ -68,9 +68,7 @@ COMMANDS = re.compile(
 _PLACE = re.compile(r"(?:::?L?(\d+)(?:[-:]L?\d+)?|#L(\d+)(?:-L?\d+)?|#[\w-]*|::[\w.:\[\]-]+)?\Z")
 _PATH = re.compile(r"(?:/|(?:\.{1,2}/)+)?[\w.@+~-]*\w[\w.@+~/-]*\Z|\.[\w-]+(?:/[\w.+-]+)*/?\Z")
 _GLOB = re.compile(r"[\w.@+~/*?{},\[\]!-]*\Z")
-_FILE_NAMES = re.compile(
-    r"(?:Makefile|Dockerfile|Justfile|justfile|LICENSE|Procfile|Vagrantfile)\Z"
-)
+_FILE_NAMES = re.compile(r"(?:Makefile|Dockerfile|[Jj]ustfile|LICENSE|Procfile|Vagrantfile)\Z")
 _ENDINGS = re.compile(r"\.(?:txt|lock|cfg|ini|env|svg|png|mdc|mdx|rst|sum|mod|work|example|tmpl)\Z")
 _SYMBOL = re.compile(r"([A-Za-z_]\w*(?:(?:\.|::|#)[A-Za-z_]\w*)*)(\(.*\))?\Z", re.DOTALL)
 # `read_file`, `readFile`, `Reader`; a word that prose may have is none.

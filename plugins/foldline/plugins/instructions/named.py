@@ -61,12 +61,8 @@ def _meant(
     """Yield the places of the mentions that mean a definition whose uses these are."""
     if not some:
         return
-    targets = Targets(access, path)
-    defined = {
-        (use.path, use.line)
-        for use in found
-        if use.kind == ReferenceKind.DEFINITION and use.tier != "another"
-    }
+    targets, kind = Targets(access, path), ReferenceKind.DEFINITION
+    defined = {(use.path, use.line) for use in found if use.kind == kind and use.tier != "another"}
     for mention, span in some:
         meant = {(one.path, one.line) for one in targets.symbols(mention)}
         if meant & defined or (not meant and mention.dotted == found.name):
