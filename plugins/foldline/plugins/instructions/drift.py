@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from posixpath import basename, dirname
 
 from foldline.ide.folder import Folder
@@ -12,12 +12,9 @@ from foldline.ide.instructions.document import InstructionFile, InstructionSecti
 from foldline.plugins.instructions.stack import loaded
 
 # What copies for several clients call each of them; a title with it is for that one alone.
-_CLIENT = re.compile(
-    r"\b(?:(?:claude|codex|copilot|cursor|gemini|opencode|zed)\b(?:[ .-]?(?:cli|code|md)\b)?"
-    r"|agents\.md\b)"
-)
+_NAMES = r"claude(?: code)?|codex|copilot|cursor|gemini(?: cli)?|opencode|zed|agents(?=\.md)"
+_CLIENT = re.compile(rf"\b(?:{_NAMES})\b(?:\.md\b)?")
 _OWN_FOLDER = re.compile(r"(?:^|/)\.(?:claude|github)$")
-_MOST_NAMED = 5
 _MOST_COMPARED = 500
 
 
@@ -30,44 +27,38 @@ def drift(
     of its titles and one of its texts; neither names the other. Other words are told in one only.
     """
     # Rules and skills are no copies of each other.
-    place = _OWN_FOLDER.sub("", dirname(path))
     files = {} if file.has_front_matter else loaded(folder, path)
+    mine, place = _sections(file), _OWN_FOLDER.sub("", dirname(path))
     for other in sorted({one for paths in files.values() for one in paths}):
         theirs = [title for title, paths in files.items() if other in paths and path not in paths]
         ours = any(path in paths and other not in paths for paths in files.values())
         if not (theirs and ours) or _OWN_FOLDER.sub("", dirname(other)) != place:
             continue
         copy = files[theirs[0]][other]
-        mine, copied = _sections(file), _sections(copy)
-        common = [title for title in mine if title in copied]
+        copied = _sections(copy)
+        common = mine.keys() & copied.keys()
         named = basename(other) in file.text or basename(path) in copy.text
         same = any(mine[title][1] == copied[title][1] != "" for title in common)
         if named or not same or len(common) < max(2, min(len(mine), len(copied)) / 2):
             continue
         who = f"{other}, which {', '.join(theirs)} read{'' if theirs[1:] else 's'} instead of this"
-        for (section, text), (their, words) in ((mine[one], copied[one]) for one in common):
-            if path > other and text and words and text != words:
-                yield section, f"`{section.title}` has other words in {who}.", other, their.start
-        every = [_sections(one) for title in theirs for one in files[title].values()]
-        titles = "\n".join(title for sections in every for title in sections)
-        texts = {text for sections in every for _, text in sections.values()}
-        missing = [
-            section
-            for title, (section, text) in islice(mine.items(), _MOST_COMPARED)
-            if section.own == section.end and title not in titles and text not in texts
-            if not _CLIENT.search(title)
-        ]
-        if missing:
-            shown = ", ".join(f"`{one.title}`" for one in missing[:_MOST_NAMED])
-            more = f" and {len(missing) - _MOST_NAMED} more" * (len(missing) > _MOST_NAMED)
-            yield missing[0], f"{shown}{more}: missing in {who}.", other, 0
+        there = [_sections(one) for title in theirs for one in files[title].values()]
+        titles = "\n".join(chain(*there))
+        texts = {text for sections in there for _, text in sections.values()}
+        for title, (section, text) in islice(mine.items(), _MOST_COMPARED):
+            if title in common:
+                twin, words = copied[title]
+                if path > other and text and words and text != words:
+                    yield section, f"`{section.title}` has other words in {who}.", other, twin.start
+            elif section.own == section.end and title not in titles and text not in texts:
+                yield section, f"`{section.title}` is missing in {who}.", other, 0
 
 
 def _sections(file: InstructionFile) -> dict[str, tuple[InstructionSection, str]]:
-    """Return the sections by title, with the words of each; of equal titles, the last counts."""
+    """Return the sections for all clients by title, with their words; of equal titles the last."""
     return {
         one.title.casefold(): (one, " ".join(_CLIENT.sub("", own.casefold()).split()))
         for one in file.sections
-        if one.number
+        if one.number and not _CLIENT.search(one.title.casefold())
         for own in (file.text[one.body : one.own],)
     }
