@@ -1,19 +1,5 @@
 """Options for prompts: those of a project, and the client's configuration section.
 
-```toml
-[tool.foldline]
-tokens = "o200k"          # or "cl100k"
-exact-tokens = true       # false: always estimate
-token-budget = 8000       # a prompt beyond it is reported; 0 for no budget
-code-lens = true
-inlay-hints = true
-instructions = ["docs/agents/*.md", "!old/AGENTS.md"]  # more files that instruct agents, or fewer
-clients = ["claude-code", "cursor"]     # those that the project is for
-
-[tool.foldline.severity]
-long-summary = "hint"     # error, warning, information, hint, off
-```
-
 The client's options override the project's; `tokenBudget` and `token-budget` are the same.
 """
 
@@ -38,6 +24,11 @@ if TYPE_CHECKING:
 
     from _typeshed import DataclassInstance
 
+# Keys of the client's section and of a project's settings that other code reads.
+_OTHERS = (
+    *("lsp", "preview", "server", "store", "trace"),
+    *(setting.name for setting in fields(Settings)),
+)
 TableT = TypeVar("TableT", bound="DataclassInstance")
 
 
@@ -137,7 +128,7 @@ class PromptOptions:
 
 def read_project_options(file: Path, root: Path) -> Nearest[PromptOptions]:
     """Read the options that a project has for a file."""
-    nearest = nearest_table(file, root, PromptOptions, others=_others())
+    nearest = nearest_table(file, root, PromptOptions, others=_OTHERS)
     return replace(nearest, table=_without_zero(nearest.table))
 
 
@@ -145,21 +136,9 @@ def read_options(
     values: object, base: PromptOptions | None = None
 ) -> tuple[PromptOptions, tuple[str, ...]]:
     """Read a client's section over the options `base`; also returns a sentence per wrong value."""
-    options, problems = read_table(values, base or PromptOptions(), "foldline", others=_others())
+    options, problems = read_table(values, base or PromptOptions(), "foldline", others=_OTHERS)
     return _without_zero(options), problems
 
 
 def _without_zero(options: PromptOptions) -> PromptOptions:
     return replace(options, token_budget=options.token_budget or None)
-
-
-def _others() -> tuple[str, ...]:
-    """Return the keys of the client's section and of `[tool.foldline]` that other code reads."""
-    return (
-        "lsp",
-        "preview",
-        "server",
-        "store",
-        "trace",
-        *(setting.name for setting in fields(Settings)),
-    )

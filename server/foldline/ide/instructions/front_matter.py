@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import islice
 from pathlib import PurePath
@@ -13,8 +12,8 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from foldline.backends.base.near_names import near_names
+from foldline.backends.files.git_patterns import compile_patterns, encoded, subject_of
 from foldline.backends.files.globs import alternatives
-from foldline.backends.files.limits import IGNORE_PATTERN_CHARACTERS
 from foldline.backends.parsers.markdown import Range
 from foldline.ide.checks.codes import Code
 from foldline.ide.instructions.document import InstructionFile
@@ -182,24 +181,10 @@ def globs_of(values: Iterable[str]) -> Iterator[str]:
 
 def matches(glob: str, path: str, *, anchored: bool = True) -> bool:
     """Return whether a glob matches a path; from any folder on unless it's `anchored`."""
-    if len(glob) > IGNORE_PATTERN_CHARACTERS:
-        return False
-    # Each bracket that nothing closes would be looked for to the end.
+    # A bracket that nothing closes stands for itself.
     closed = glob.rfind("]") + 1
-    written = glob[:closed] + glob[closed:].replace("[", "[[]")
-    parts = written.removeprefix("./").lstrip("/").split("/")
-    if not anchored and not glob.startswith(("/", "**/")):
-        parts = ["**", *parts]
-    # The parts at which the rest of the path may go on: no glob costs more than its length.
-    places, names = {0}, path.split("/")
-    for at in range(len(names) + 1):
-        for index, part in enumerate(parts):
-            if index in places and part == "**":
-                places.add(index + 1)
-        if at < len(names):
-            places = {
-                index + (part != "**")
-                for index, part in enumerate(parts)
-                if index in places and (part == "**" or fnmatchcase(names[at], part))
-            }
-    return len(parts) in places
+    written = glob[:closed] + glob[closed:].replace("[", r"\[")
+    head = "/" if anchored or glob.startswith("/") else "**/"
+    patterns, _ = compile_patterns((head + written.removeprefix("./").lstrip("/"),))
+    folder, slash, name = path.rpartition("/")
+    return patterns.last(encoded(folder + slash), subject_of(name, is_folder=False)) is not None
