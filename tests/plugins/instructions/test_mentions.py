@@ -36,6 +36,7 @@ class Basket(Cart): ...
     "src/other/api.py": "def check(): ...\n",
     "tests/test_cart.py": "def make_cart(): ...\n\n\ndef test_total(): ...\n",
     "tests/AGENTS.md": "",
+    "web/other.ts": "let workerManager = null;\n",
     "docs/a.md": "",
     "package.json": '{"scripts": {\n  "build": "tsc -p .",\n  "start": "node ."\n}}\n',
     "web/package.json": '{\n  "scripts": {\n    "build": "vite build"\n  }\n}\n',
@@ -135,6 +136,7 @@ def resolved(access: SmartFileAccess, text: str, path: str = "AGENTS.md") -> lis
         ("`./shop/cart.py`", None),
         ("`*.toml`", ":0"),
         ("`src/**/cart.py`", "src/shop/cart.py:0"),
+        ("`workerManager`", None),  # A module's own.
         ("`lib/*.py`", None),
         ("`Cart`", "src/shop/cart.py:1"),
         ("`Cart.total()`", "src/shop/cart.py:6"),

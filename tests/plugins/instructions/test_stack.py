@@ -74,6 +74,13 @@ def said(root: Path, path: str) -> list[tuple[int, str]]:
     return [(one.place.start, one.message) for one in check_repository(root, path, text)]
 
 
+def test_files_that_instruct_agents_elsewhere_need_no_client_here(tmp_path: Path) -> None:
+    folders = ("lib", "skills/a", "web/templates", "tests/fixtures/x", "examples")
+    written(tmp_path, {"CLAUDE.md": "r", **{f"{one}/AGENTS.md": "r" for one in folders}})
+    told = [folder for folder in folders if said(tmp_path, f"{folder}/AGENTS.md")]
+    assert told == ["lib"]
+
+
 @pytest.mark.parametrize(("folder", "ending"), [(".claude/rules", "md"), (".cursor/rules", "mdc")])
 def test_what_is_switched_off_of_rules_costs_the_rules_no_reading(
     folder: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -175,6 +175,38 @@ def test_what_is_merely_alike_is_not_offered(repository: Repository) -> None:
     assert repository.stale() == [(name, ended, "") for name in re.findall(r"[\w./]+", text)]
 
 
+def test_what_was_found_is_kept_until_a_file_changes(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.commit("start", {"cart.py": CODE, "AGENTS.md": "Call `open_cart()`.\n"})
+    repository.commit("rename it", {"cart.py": CODE.replace("open_cart", "open_carts")})
+
+    def check() -> tuple[stale.StaleMention, ...]:
+        text = (repository.root / "AGENTS.md").read_text(encoding="utf-8")
+        access = SmartFileAccess.for_workspace(repository.root, patience=None)
+        found = stale_mentions(access, "AGENTS.md", text, mentions(read_markdown(text)))
+        access.close()
+        return found
+
+    found = check()
+    assert [one.near for one in found] == ["open_carts"]
+    monkeypatch.setattr(Search, "stale", Mock(return_value=()))
+    assert check() == found
+    for files in ({"other.py": "x = 1\n"}, {"AGENTS.md": "Do call `open_cart()`.\n"}):
+        repository.write(dict(files))
+        assert check() == ()
+
+
+def test_what_is_said_to_be_gone_and_what_is_a_library_s_now_is_not_stale(
+    repository: Repository,
+) -> None:
+    text = "`open_cart()` is deprecated.\n`begin_cart()` is ours.\n`Session` has data.\n"
+    code = "class Session: ...\n\n\ndef open_cart(): ...\n\n\ndef begin_cart(): ...\n"
+    repository.commit("start", {"AGENTS.md": text, "cart.py": code})
+    ended = repository.commit("remove", {"cart.py": "from lib.sessions import Session\n"})
+    assert repository.stale() == [("begin_cart", ended, "")]
+
+
 def test_a_file_name_alone_means_a_file_of_the_root_or_beside(repository: Repository) -> None:
     text = "`settings.json`, `gone.json`, `beside.json`\n"
     files = {"a/AGENTS.md": text, "gone.json": "", "a/beside.json": "", ".claude/settings.json": ""}
