@@ -37,20 +37,13 @@ class Client:
         words = {"command": [*command]} if self.line else {"command": program, "args": args}
         return {**self.entry, **words}
 
-    def files(self, root: Path | None) -> list[Path]:
-        """Return the files of a project, or the user's without one."""
-        return _placed(root, self.user, self.project)
-
-    def plugins(self, root: Path | None) -> list[Path]:
-        """Return the file of the plugin that folds, likewise; empty if it takes none."""
-        return _placed(root, self.plugin[:1], self.plugin[1:])
-
-
-def _placed(root: Path | None, user: Sequence[str], project: Sequence[str]) -> list[Path]:
-    if root is not None:
-        return [root / name for name in project]
-    folders = _folders()
-    return [Path(name.format(**folders)) for name in user]
+    def files(self, root: Path | None, *, plugin: bool = False) -> list[Path]:
+        """Return the files of a project, or the user's without one; or that of the plugin."""
+        user, project = (self.plugin[:1], self.plugin[1:]) if plugin else (self.user, self.project)
+        if root is not None:
+            return [root / name for name in project]
+        folders = _folders()
+        return [Path(name.format(**folders)) for name in user]
 
 
 def _folders() -> dict[str, Path]:

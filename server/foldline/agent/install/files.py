@@ -15,11 +15,7 @@ LARGEST = 16 << 20
 """The most bytes of a configuration; some clients also keep their history in it."""
 
 
-class InstallError(Refused):
-    """The configuration isn't changed; the message says why, and what to do."""
-
-
-class UnparsableError(InstallError):
+class UnparsableError(Refused):
     """A text isn't of its format, or has something else where the servers belong."""
 
     def __init__(self, problem: str, line: int = 0, column: int = 0) -> None:
@@ -33,31 +29,31 @@ def read(file: Path, root: Path | None = None) -> str | None:
     Below `root`, a project's folder that others may have written, no link is followed.
 
     Raises:
-        InstallError: It can't be read, or isn't a regular file in UTF-8.
+        Refused: It can't be read, or isn't a regular file in UTF-8.
     """
     if root is not None:
         path = root
         for part in file.relative_to(root).parts:
             path /= part
             if path.is_symlink():
-                raise InstallError(f"{path} is a link, and a project's links aren't followed")
+                raise Refused(f"{path} is a link, and a project's links aren't followed")
     try:
         return read_bytes(file, LARGEST, root=root).decode("utf-8")
     except MissingPathError:
         if os.path.lexists(file):
-            raise InstallError(f"{file} is a link to a file that isn't there") from None
+            raise Refused(f"{file} is a link to a file that isn't there") from None
         return None
     except PathError as error:
-        raise InstallError(error.summary) from error
+        raise Refused(error.summary) from error
     except UnicodeDecodeError as error:
-        raise InstallError(f"{file} is not UTF-8: byte {error.start}") from error
+        raise Refused(f"{file} is not UTF-8: byte {error.start}") from error
 
 
 def replace(file: Path, before: str | None, text: str | None, root: Path | None = None) -> None:
     """Make `text` the content of a file in one step, or delete it; a user's link stays one.
 
     Raises:
-        InstallError: It can't be written, or isn't as it was `before` any more.
+        Refused: It can't be written, or isn't as it was `before` any more.
     """
     try:
         target = Path(os.path.realpath(file))
@@ -71,7 +67,7 @@ def replace(file: Path, before: str | None, text: str | None, root: Path | None 
                 os.fsync(stream.fileno())
             os.chmod(temporary, mode)  # noqa: PTH101
             if read(file, root) != before:
-                raise InstallError(f"another program has just changed {file}: run this again")
+                raise Refused(f"another program has just changed {file}: run this again")
             os.replace(temporary, target)  # noqa: PTH105
         except BaseException:
             os.unlink(temporary)  # noqa: PTH108
@@ -79,7 +75,7 @@ def replace(file: Path, before: str | None, text: str | None, root: Path | None 
         if text is None:
             target.unlink()
     except OSError as error:
-        raise InstallError(f"{file} can't be written: {error.strerror}") from error
+        raise Refused(f"{file} can't be written: {error.strerror}") from error
 
 
 def _mode(target: Path) -> int:
@@ -92,7 +88,7 @@ def _mode(target: Path) -> int:
         return 0o666 & ~mask
     if status.st_nlink > 1 or not status.st_mode & 0o222:
         why = "is read-only" if status.st_nlink == 1 else "has other names, by hard links"
-        raise InstallError(f"{target} {why}: change it yourself, --dry-run shows how")
+        raise Refused(f"{target} {why}: change it yourself, --dry-run shows how")
     return status.st_mode & 0o777
 
 

@@ -14,13 +14,7 @@ _BLANK = re.compile(r"\s*")
 # The end of a line, with a comment before it.
 _LINE_END = re.compile(r"[ \t]*(?://[^\n]*|/\*(?:[^*\n]|\*(?!/))*\*/[ \t]*)?(?=\n)")
 _INDENTED = re.compile(r"^([ \t]+)[^\s/*]", re.MULTILINE)
-
-
-def _refuse(name: str) -> object:
-    raise ValueError(f"{name} is not a number of JSON")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse)
+_DECODER = json.JSONDecoder()
 
 
 class _Member(NamedTuple):
@@ -97,7 +91,7 @@ def read(text: str) -> Any:
         raise UnparsableError(error.msg, error.lineno, error.colno) from error
     except RecursionError as error:
         raise UnparsableError("nested too deep") from error
-    except ValueError as error:
+    except ValueError as error:  # A number of thousands of digits.
         raise UnparsableError(str(error)) from error
 
 

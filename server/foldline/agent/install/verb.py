@@ -6,13 +6,13 @@ import json
 import os
 import shutil
 import sys
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from foldline.agent.install import jsonc
 from foldline.agent.install.clients import CLIENTS, NAME, Client
-from foldline.agent.install.files import InstallError, UnparsableError, diff, read, replace
+from foldline.agent.install.files import UnparsableError, diff, read, replace
+from foldline.agent.refusals import Refused
 from foldline.agent.targets import path_from_here
 from foldline.agent.terminal import show
 from foldline.ide.client_names import clients_named
@@ -64,18 +64,18 @@ def run(options: Namespace) -> int:
     from foldline.agent.scan import settings_clients
 
     if options.trust and options.project is None:
-        raise InstallError("--trust would run the code of every folder: give --project, too")
-    clients = clients_named(options.clients or settings_clients(options.project or "."), CLIENTS)
-    if not clients:
+        raise Refused("--trust would run the code of every folder: give --project, too")
+    names = options.clients or settings_clients(options.project or ".")
+    if not (clients := clients_named(names, CLIENTS)):
         every = ", ".join(CLIENTS)
-        raise InstallError(f"name a client, or set `clients` in foldline.toml: there are {every}")
+        raise Refused(f"name a client, or set `clients` in foldline.toml: there are {every}")
     root = None if options.project is None else resolved(options.project)
     if root is not None and not root.is_dir():
-        raise InstallError(f"{root} isn't a folder")
+        raise Refused(f"{root} isn't a folder")
     for client in clients:
         if options.fold and not client.plugin:
             folding = ", ".join(name for name, one in CLIENTS.items() if one.plugin)
-            raise InstallError(
+            raise Refused(
                 f"{client.title} takes no plugin that folds, only {folding} does: "
                 "`foldline fold FILE --to-skill NAME` and `--to-rule NAME` need none"
             )
@@ -111,9 +111,8 @@ def _configuration(client: Client, root: Path | None, options: Namespace) -> Cha
         command = [*_program(options), "mcp", *(["--trust"] if options.trust else [])]
         after = _changed(client, file, before or "", None if options.remove else command)
     except UnparsableError as error:
-        raise InstallError(
-            f"{file}: {error}. The file stays as it is: mend it, and run this again"
-        ) from error
+        how = "The file stays as it is: mend it, and run this again"
+        raise Refused(f"{file}: {error}. {how}") from error
     if after == (before or ""):
         return file, before, before
     return file, before, None if options.remove and after.strip() in ("", "{}") else after
@@ -124,22 +123,13 @@ def _plugin(client: Client, root: Path | None, options: Namespace) -> list[Chang
     changes: list[Change] = []
     template = PLUGIN.read_text(encoding="utf-8")
     text = template.replace('["foldline"]', json.dumps(_program(options), ensure_ascii=False), 1)
-    for file in client.plugins(root):
+    for file in client.files(root, plugin=True):
         before = read(file, root)
         if before is not None and before.partition("\n")[0] != template.partition("\n")[0]:
-            raise InstallError(f"{file} isn't foldline's plugin, and is left alone: rename it")
+            raise Refused(f"{file} isn't foldline's plugin, and is left alone: rename it")
         if before is not None or options.fold:
             changes.append((file, before, None if options.remove else text))
     return changes
-
-
-def _language(file: Path) -> ModuleType:
-    """Return what changes a file of this name."""
-    if file.suffix != ".toml":
-        return jsonc
-    from foldline.agent.install import toml
-
-    return toml
 
 
 def _changed(client: Client, file: Path, before: str, command: list[str] | None) -> str:
@@ -147,7 +137,9 @@ def _changed(client: Client, file: Path, before: str, command: list[str] | None)
 
     The file's name says the format. The entry runs `command`; None removes it.
     """
-    language = _language(file)
+    # What changes TOML is loaded for that alone.
+    kind = "toml" if file.suffix == ".toml" else "jsonc"
+    language = import_module(f"foldline.agent.install.{kind}")
     text = before.removeprefix("\ufeff")
     mark = before[: len(before) - len(text)]
     windows = 0 < text.count("\n") == text.count("\r\n")
