@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 from foldline.backends.base.reading import PROJECT_FILES, Between, OneOf, read_project, read_table
 from foldline.backends.errors import PathError
 from foldline.ide.checks import Code, Severity
-from foldline.ide.client_names import ClientName
+from foldline.ide.clients import ClientName
 from foldline.ide.entry_points import others_installed
 from foldline.ide.settings import Settings
 from foldline.ide.token_counter import Encoding
@@ -56,11 +56,10 @@ def nearest_table(
         stamps = tuple(map(_stamp, files))
         if not any(stamps):
             continue
-        table = _read(folder, root, kind, names, others, stamps)
-        if isinstance(table, str):
-            problems.append(table)
-        elif table is not None:
-            return replace(table, problems=(*problems, *table.problems))
+        table, found = _read(folder, root, kind, names, others, stamps)
+        problems += found
+        if table is not None:
+            return Nearest(folder, table, tuple(problems))
     return Nearest(root, kind(), tuple(problems))
 
 
@@ -88,13 +87,13 @@ def _read(
     names: tuple[str, ...],
     others: tuple[str, ...],
     _stamps: tuple[tuple[int, int] | None, ...],
-) -> Nearest[TableT] | str | None:
-    """The table of a folder as it was at that time; None without one, or why it was not read."""
+) -> tuple[TableT | None, tuple[str, ...]]:
+    """The table of a folder as it was at that time, None without one; and what is wrong there."""
     try:
-        table = read_project(folder, root, kind(), *names, others=others)
+        found = read_project(folder, root, kind(), *names, others=others)
     except PathError as error:
-        return error.summary
-    return None if table is None else Nearest(folder, *table[:2])
+        return None, (error.summary,)
+    return found[:2] if found else (None, ())
 
 
 @record

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from foldline.backends.base import reading
 from foldline.backends.files.reader import read_toml
-from foldline.ide.client_names import clients_named
+from foldline.ide.clients import clients_named
 from foldline.ide.errors import ArgumentsError
 from foldline.ide.plugins import plugins
 from foldline.records import record

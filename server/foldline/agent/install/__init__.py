@@ -1,5 +1,5 @@
 """`foldline install`: writes foldline into the configuration of an agent, or removes it.
 
-`clients` has the clients as data; `jsonc` and `toml` change one entry of a text and keep the rest;
-`files` reads and replaces the file; `verb` is the command.
+`jsonc` and `toml` change one entry of a text and keep the rest; `files` reads and replaces the
+file; `verb` is the command.
 """

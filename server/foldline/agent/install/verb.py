@@ -10,12 +10,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from foldline.agent.install.clients import CLIENTS, NAME, Client
 from foldline.agent.install.files import UnparsableError, diff, read, replace
 from foldline.agent.refusals import Refused
 from foldline.agent.targets import path_from_here
 from foldline.agent.terminal import show
-from foldline.ide.client_names import clients_named
+from foldline.ide.clients import Client, clients_named, known_clients
 from foldline.links import resolved
 
 if TYPE_CHECKING:
@@ -27,6 +26,9 @@ if TYPE_CHECKING:
     Change: TypeAlias = tuple[Path, str | None, str | None]
     """A file, its text and the text that it gets; None where there is no file."""
 
+NAME = "foldline"
+"""The key of our entry."""
+CLIENTS = known_clients()
 PLUGIN = Path(__file__).with_name("opencode_fold.js")
 DESCRIPTION = """\
 Writes `foldline mcp` into the configuration of agents, or removes it, and shows the change: of

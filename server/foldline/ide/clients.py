@@ -1,24 +1,27 @@
-"""The clients: where their configuration is, and what they expect in it."""
+"""The clients that foldline knows: each has one name in every command, setting and answer."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
+from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
+from foldline.backends.base.near_names import did_you_mean, near_names
 from foldline.backends.base.reading import read
-from foldline.ide.client_names import known_clients
+from foldline.ide.entry_points import others_installed
+from foldline.ide.errors import ToolRefused
 from foldline.records import record
 
-NAME = "foldline"
-"""The key of our entry."""
+ClientT = TypeVar("ClientT")
 
 
 @record
 class Client:
-    """A program that starts MCP servers; `ide/clients.toml` says what the fields mean."""
+    """A program that starts MCP servers; `clients.toml` says what the fields mean."""
 
     title: str
     user: tuple[str, ...]
@@ -66,4 +69,37 @@ def _folders() -> dict[str, Path]:
     }
 
 
-CLIENTS = read(known_clients(), dict[str, Client])[0] or {}
+@cache
+def known_clients() -> dict[str, Client]:
+    """Return the clients by name; plugins know more."""
+    from foldline.backends.files.reader import read_toml
+
+    return read(read_toml(Path(__file__).with_suffix(".toml")), dict[str, Client])[0] or {}
+
+
+def clients_named(words: Iterable[str], clients: Mapping[str, ClientT]) -> tuple[ClientT, ...]:
+    """Return the clients of these names, once each; commas may part names, too.
+
+    Raises:
+        ToolRefused: There is none of that name.
+    """
+    names = dict.fromkeys(filter(None, (name for word in words for name in word.split(","))))
+    for name in names:
+        if name not in clients:
+            also = [one for one, client in known_clients().items() if name.lower() in client.also]
+            near = [one for one in also if one in clients] or [*near_names(name, clients)]
+            end = did_you_mean(near, f"; there are {', '.join(clients)}")
+            raise ToolRefused(f"there is no client {name!r}{end}", near=near or list(clients))
+    return tuple(clients[name] for name in names)
+
+
+class ClientName:
+    """The check of a client's name, in the annotation of a setting."""
+
+    def refusal(self, name: str) -> str | None:
+        """Return the reason why there is no such client; None where a plugin may bring it."""
+        try:
+            clients_named((name,), known_clients())
+        except ToolRefused as error:
+            return None if others_installed() else error.message
+        return None
