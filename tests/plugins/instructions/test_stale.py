@@ -164,6 +164,18 @@ def test_paths_in_commands_drawings_and_plain_text_are_stale_too(repository: Rep
     assert "cart/" not in text
 
 
+def test_what_moved_before_it_ended_is_followed(repository: Repository) -> None:
+    files = {"lib/__init__.py": "", "lib/a.py": "x = 1\n", "lib/b.py": "y = 2\n"}
+    text = "`open_cart()`, `lib/`\n"
+    repository.commit("start", {"cart.py": CODE, "AGENTS.md": text, **files})
+    opened = CODE.partition("\n\n\n")[2]
+    repository.commit("move", {"cart.py": CODE.replace(opened, ""), "shop/begin.py": opened})
+    # An empty file is no sign of where a folder went.
+    gone = dict.fromkeys(files, None)
+    ended = repository.commit("end", {**gone, "shop/begin.py": "", "new/__init__.py": ""})
+    assert repository.stale() == [("open_cart", ended, ""), ("lib/", ended, "")]
+
+
 def test_what_is_merely_alike_is_not_offered(repository: Repository) -> None:
     files = {"cache/lru.go": "package cache\n", "auth/token.go": "package auth\n", "api/a.ts": ""}
     text = "`cache/lru.go`, `api/a.ts`, `load_all()`\n"
@@ -284,7 +296,10 @@ def test_code_is_indexed_before_names_are_looked_up(
 
 def test_what_never_was_and_what_is_elsewhere_now_is_not_stale(repository: Repository) -> None:
     text = "`Nothing.here`, `lib/none.py`, `make it`, `Cart.total`, `a.py`, `os.path.join()`\n"
-    repository.commit("start", {"AGENTS.md": text, "cart.py": CODE, "a.py": ""})
+    of_tests = {"tests/helpers.py": "def make_cart(): ...\n"}
+    text += "Tests may call `make_cart()`.\n"
+    repository.commit("start", {"AGENTS.md": text, "cart.py": CODE, "a.py": "", **of_tests})
+    repository.commit("remove", dict.fromkeys(of_tests))
     base = "class Base:\n    def total(self): ...\n\n\nclass Cart(Base): ...\n"
     repository.commit("move", {"cart.py": None, "lib/base.py": base, "a.py": None, "lib/a.py": ""})
     assert repository.stale() == []

@@ -137,12 +137,9 @@ class History:
             by_path.setdefault(path, []).append(change)
         return by_path, by_commit
 
-    def changes(self, path: str) -> list[Change]:
-        """Return the changes of a file, oldest first, up to what it is at `HEAD`."""
-        changes, blob = self._changes[0].get(path, []), self.files(self.head).get(path, "")
-        while changes and changes[-1].new != blob:
-            changes.pop()  # On a branch whose merge didn't take it.
-        return changes
+    def changes(self, path: str) -> Sequence[Change]:
+        """Return the changes of a file, oldest first."""
+        return self._changes[0].get(path, ())
 
     def changed(self, commit: str) -> Mapping[str, Change]:
         """Return the changes of a commit by path."""

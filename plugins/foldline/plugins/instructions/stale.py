@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import blake2b
 from itertools import islice, takewhile
 from math import inf
@@ -271,15 +271,13 @@ class Search:
             changes = [one for one in reversed(self.history.changes(path)) if one.at > at]
             if not changes and path in self.history.files(self.history.head):
                 return None
-            blobs = () if is_path else (blob for one in changes for blob in one[2:])
-            has = partial(self._has, mention, path, self.history.texts(blobs))
-            kept = next((at for at, one in enumerate(changes) if has(one.new)), len(changes))
-            gone = changes[:kept]
+            texts = self.history.texts(() if is_path else (one.new for one in changes))
+            kept = (
+                at for at, one in enumerate(changes) if self._has(mention, path, texts, one.new)
+            )
+            gone = changes[: next(kept, len(changes))]
             if changes and not gone:
                 return None
-            if gone and " " in self.history.commits[gone[-1].at].parents:
-                # What another branch ended.
-                gone += [one for one in changes[kept:] if has(one.old) and not has(one.new)][:1]
             ends += [one.at for one in gone[-1:]]
         return max(ends)
 
