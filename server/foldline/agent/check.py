@@ -11,6 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from foldline.agent.terminal import complain, console_of, show, show_styled
+from foldline.backends.errors import LONGEST_MESSAGE, cut
 from foldline.backends.formatting.visible import visible
 from foldline.ide.plugins import REPOSITORY_SECONDS, Plugin, plugins
 from foldline.links import resolved
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 _SECONDS = 60.0
 """How long the names in all instruction files are looked up."""
 _CLOSE_SECONDS = 5.0
-_MOST_NAMED = 20
 DESCRIPTION = """\
 Finds mistakes in prompts from their source alone, and in the files that instruct agents, such as
 AGENTS.md and SKILL.md: nothing is imported or executed. The exit status is 1 if there are
@@ -119,8 +119,8 @@ def run(options: Namespace) -> int:
     ranks = [Severity.ERROR, Severity.WARNING, Severity.INFORMATION, Severity.HINT]
     failing = ranks[: ranks.index(Severity(options.fail_on)) + 1]
     fails = any(one.diagnostic.severity in failing for one in reported)
-    failed = bool(without or plugins().problems or (options.strict and gaps))
-    return 1 if fails and not (without or (options.strict and gaps)) else 2 * failed
+    missed = bool(without or (options.strict and gaps))
+    return 1 if fails and not missed else 2 * bool(missed or plugins().problems)
 
 
 def _diagnostics(
@@ -202,7 +202,7 @@ def _of_instructions(scanned: Scan, gaps: list[str]) -> Iterator[FileDiagnostic]
     if wants_history and (clone := lacking(scanned.folder.root)):
         gaps.append(f"{clone} clone: stale names aren't looked for (fetch-depth: 0)")
     if unreached:
-        files = f"{', '.join(unreached[:_MOST_NAMED])}{', …' * (len(unreached) > _MOST_NAMED)}"
+        files = cut(", ".join(unreached), LONGEST_MESSAGE)
         gaps.append(f"no time to look up all names of {files}: name fewer files to check the rest")
 
 

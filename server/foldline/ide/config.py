@@ -6,7 +6,7 @@ The client's options override the project's; `tokenBudget` and `token-budget` ar
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, fields, replace
+from dataclasses import field, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
 
@@ -127,17 +127,11 @@ class PromptOptions:
 
 def read_project_options(file: Path, root: Path) -> Nearest[PromptOptions]:
     """Read the options that a project has for a file."""
-    nearest = nearest_table(file, root, PromptOptions, others=_OTHERS)
-    return replace(nearest, table=_without_zero(nearest.table))
+    return nearest_table(file, root, PromptOptions, others=_OTHERS)
 
 
 def read_options(
     values: object, base: PromptOptions | None = None
 ) -> tuple[PromptOptions, tuple[str, ...]]:
     """Read a client's section over the options `base`; also returns a sentence per wrong value."""
-    options, problems = read_table(values, base or PromptOptions(), "foldline", others=_OTHERS)
-    return _without_zero(options), problems
-
-
-def _without_zero(options: PromptOptions) -> PromptOptions:
-    return replace(options, token_budget=options.token_budget or None)
+    return read_table(values, base or PromptOptions(), "foldline", others=_OTHERS)

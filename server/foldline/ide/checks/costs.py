@@ -40,7 +40,7 @@ def check_costs(
 def _check_budget(
     analysis: ModuleAnalysis, budget: int | None, counter: TokenCounter
 ) -> Iterator[LazyDiagnostic]:
-    if budget is None:
+    if not budget:
         return
     from foldline.ide.render.static import tokens_of
     from foldline.ide.render.static_request import costed, costs_of, request_of

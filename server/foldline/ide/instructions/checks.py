@@ -57,7 +57,7 @@ def _over_budget(
     file: InstructionFile, counter: TokenCounter, budget: int | None
 ) -> Iterator[Finding]:
     total = costs(file, counter).total
-    if budget is not None and total > budget:
+    if budget and total > budget:
         shown, over = counter.format(total), counter.format(total - budget)
         message = f"The file costs {shown} tokens, {over} more than its budget of {budget:,}."
         yield Finding(Code.TOKEN_BUDGET, message, (0, file.end_of_line(0)))

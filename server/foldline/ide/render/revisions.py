@@ -239,7 +239,10 @@ class Tree:
             if name.startswith("../") or not _CACHES.isdisjoint(name.split("/")):
                 continue
             if os.path.isdir(real):
-                if self._entries(name) != {one.name for one in Path(real).iterdir()} - _CACHES:
+                prefix = "" if name == "." else f"{name}/"
+                inside = (one[len(prefix) :] for one in self.files if one.startswith(prefix))
+                entries = {one.partition("/")[0] for one in inside}
+                if entries != {one.name for one in Path(real).iterdir()} - _CACHES:
                     as_now.append(f"the names in {name}/")
             else:
                 names[name] = real
@@ -256,12 +259,6 @@ class Tree:
             else:
                 fresh[path] = text
         return fresh, as_now
-
-    def _entries(self, folder: str) -> set[str]:
-        """The names in a folder."""
-        prefix = "" if folder == "." else f"{folder}/"
-        inside = (name[len(prefix) :] for name in self.files if name.startswith(prefix))
-        return {name.partition("/")[0] for name in inside}
 
 
 def _on_disk(path: str) -> bytes | None:

@@ -155,7 +155,7 @@ async def query_prompt(
 def _of_prompt(
     render: Render, prompt: PromptFacts, snapshot: Snapshot, version: int | None = None
 ) -> Render:
-    name, budget = prompt.name.id, snapshot.options.token_budget
+    name, budget = prompt.name.id, snapshot.options.token_budget or None
     return replace(render, name=name, uri=snapshot.uri, version=version, token_budget=budget)
 
 

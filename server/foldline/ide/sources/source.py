@@ -120,6 +120,6 @@ class PromptSource(ABC):
         from foldline.ide.render.token_costs import with_costs
 
         document, folder = self.document, self.workspace.folder(self.document.path)
-        budget = folder.options(document.path).token_budget
+        budget = folder.options(document.path).token_budget or None
         complete = replace(render, uri=document.uri, version=document.version, token_budget=budget)
         return with_costs(complete, folder.counter(document.path), locations, known)
