@@ -154,6 +154,11 @@ def test_the_innermost_section_is_marked_and_nothing_in_front_matter() -> None:
     assert text[slice(*change.place.span)] == "<!-- fold: data -->\n"
 
 
+def test_a_file_of_many_sections_is_read_in_linear_time() -> None:
+    file = source_of("# A\n" + ("## B\n" + "- `b`\n" * 10) * 4_000)
+    assert sum(fold.is_reference(file, section) for section in file.sections) == 4_001
+
+
 @pytest.mark.parametrize("part", ["<!--", "<!-- fold: ", "1\n", "["])
 def test_a_file_of_one_long_run_is_read(part: str) -> None:
     """In time that grows with its square, it would take hours."""

@@ -145,13 +145,8 @@ def test_sections_move_and_come_back(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     before = texts(repository)
-    assert cli.main(["fold", "AGENTS.md", *options, "--dry-run"]) == 0
-    dry = capsys.readouterr().out
-    assert texts(repository) == before
     assert cli.main(["fold", "AGENTS.md", *options]) == 0
-    shown = capsys.readouterr().out
-    assert said in shown
-    assert set(dry.splitlines()) - {"Nothing is written: --dry-run."} < set(shown.splitlines())
+    assert said in capsys.readouterr().out
     after = texts(repository)
     assert sorted(after.keys() - before) == sorted(made)
     checked = [one for one in made if one != "src/ui/AGENTS.md"]
@@ -159,6 +154,17 @@ def test_sections_move_and_come_back(
     assert cli.main(["fold", "AGENTS.md", "--unfold"]) == 0
     assert texts(repository) == before
     assert not (repository / ".agents").exists()
+
+
+def test_a_dry_run_shows_the_same_and_writes_nothing(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words, before = ["fold", "AGENTS.md", "--to", "docs/more.md"], texts(repository)
+    assert cli.main([*words, "--dry-run"]) == 0
+    dry = capsys.readouterr().out.splitlines()
+    assert texts(repository) == before
+    assert cli.main(words) == 0
+    assert set(dry) - {"Nothing is written: --dry-run."} < {*capsys.readouterr().out.splitlines()}
 
 
 def test_the_clients_are_those_that_the_repository_shows_or_names(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import cache
 from pathlib import Path
 
@@ -63,30 +64,31 @@ def is_reference(file: document.InstructionFile, section: document.InstructionSe
 
     It's a guess that rather misses one: whether a model can do without is a person's decision.
     """
-    directive, title, (verbs, nouns, articles) = _directives()
-    text = file.text[section.body : section.end]
+    text, headings = file.text[section.body : section.end], file.markdown.headings
     every = (line.strip() for line in text.splitlines())
     lines = [line for line in every if line and not line.startswith(("#", "```", "~~~"))]
-    path = section.path
-    inside = [one for one in file.sections if section.start <= one.start < section.end]
-    around = [one for one in file.sections if one.path == path[: len(one.path)] and one.path[1:]]
-    if not section.number or len(lines) < FEWEST_LINES or any(one.mark for one in inside):
+    prose = [line for line in lines if not _ENTRY.match(line)]
+    if not section.number or len(lines) < max(FEWEST_LINES, 4 * len(prose)):
         return False
-    if sum(bool(_ENTRY.match(line)) for line in lines) * 4 < len(lines) * 3:
-        return False
+    ends, extra = (section.start, section.end), len(file.sections) - len(headings)
+    at, end = (bisect_left(headings, one, key=lambda heading: heading.start) for one in ends)
     # The first row of a table heads it.
-    titles = [one.title for one in (section, *inside, *around)] + _HEAD.findall(text)
-    if any(title.search(one) or directive.search(one) for one in titles):
-        return False
+    titles = [*(one.title for one in headings[at:end]), *_HEAD.findall(text)]
+    inside, parent = file.sections[at + extra : end + extra], headings[at].parent
+    while parent >= 0 and headings[parent].parent >= 0:
+        titles.append(headings[parent].title)
+        parent = headings[parent].parent
     # Paths and names order nothing.
     words = _NAMES.sub(" x ", text)
-    prose = (_FIRST.match(line) for line in lines if not _ENTRY.match(line))
+    directive, title, (verbs, nouns, articles) = _directives()
     firsts = (_FIRST.match(part) for part in _PARTS.split(words))
     begins = ((one[1].lower(), (one[2] or "").lower()) for one in firsts if one)
     return not (
-        directive.search(words)
+        any(one.mark for one in inside)
+        or any(title.search(one) or directive.search(one) for one in titles)
+        or directive.search(words)
         or _STRONG.search(words)
-        or any(one and one[1].lower() in verbs | nouns for one in prose)
+        or any(one and one[1].lower() in verbs | nouns for one in map(_FIRST.match, prose))
         or any(one and one[1].lower() in verbs for one in map(_FIRST.match, titles))
         or any(b and (a in verbs or (a in nouns and b in articles)) for a, b in begins)
     )
