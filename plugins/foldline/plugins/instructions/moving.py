@@ -7,10 +7,11 @@ heading stays in the file, with its summary and where the rest is.
 from __future__ import annotations
 
 import re
+from bisect import bisect, bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from posixpath import dirname, join, normpath, relpath
 from typing import NamedTuple, TypeAlias
 
@@ -29,6 +30,7 @@ _Goes: TypeAlias = Callable[[str, str], Sequence[str]]
 """The files to which what has an anchor in a file moves; none if it stays."""
 # Links may lead out of the root.
 _DEEP = "/_" * 64
+_MOST_CHECKED = 50
 _POINTER = re.compile(r"\s*Folded: (.*) \((read|skill) `([^`\n]+)`\)(?=\s|\Z)")
 _MOVED = re.compile(r"<!--\s*(folded from ([^\n#]+)#([\w.-]+)):(.*?)-->", re.DOTALL)
 _LABEL = re.compile(r"\[([^]\[]+)\](?!\(|\[[^]])(:?)")
@@ -37,7 +39,7 @@ _LABEL = re.compile(r"\[([^]\[]+)\](?!\(|\[[^]])(:?)")
 class _Moved(NamedTuple):
     """A section in the file that it moved to; `match` is its comment, `cut` goes with it."""
 
-    path: str
+    file: InstructionFile
     match: re.Match[str]
     text: tuple[int, int]
     cut: _Edit
@@ -60,18 +62,20 @@ class Mover:
             ToolRefused: It couldn't be undone byte for byte, or a link would be lost.
         """
         home, moved, stubs = self._file(self.home), dict[str, list[str]](), list[_Edit]()
+        _check_references(home, [*places])
+        starts, names = [one.start for one in home.sections], anchors(home)
         for section, copies in places.items():
-            _check_references(home, section)
-            for one, anchor in zip(home.sections, anchors(home), strict=True):
-                if section.start <= one.start < section.end:
-                    # Its own heading also stays.
-                    moved[anchor] = [*(path for path, _ in copies), *[self.home] * (one is section)]
+            first, end = (bisect_left(starts, at) for at in (section.start, section.end))
+            for at in range(first, end):
+                # Its own heading also stays.
+                stays = [self.home] * (at == first)
+                moved[names[at]] = [*(path for path, _ in copies), *stays]
 
         def goes(file: str, anchor: str) -> Sequence[str]:
             return moved.get(anchor, ()) if file == self.home else ()
 
         every = {*self.names, *(path for copies in places.values() for path, _ in copies)}
-        texts = {path: self._mended(path, goes) for path in every}
+        texts = {path: self._mended(self._file(path), goes) for path in every}
         for section, copies in places.items():
             assert section.mark is not None
             end = section.start + len(home.whole_text(section).rstrip())
@@ -80,12 +84,12 @@ class Mover:
             name = (word, word + len("fold"), f"folded from {self.home}#{home.short_key(section)}")
             for path, head in copies:
                 before = texts[path] or head
-                own = self._mended(self.home, goes, [name], (section.start, end), path)
+                own = self._mended(home, goes, [name], (section.start, end), path)
                 texts[path] = before + newline * bool(before) + own + newline
             path, is_skill, _ = copies[0][0].partition("/SKILL.md")
             where = f"{'skill' if is_skill else 'read'} `{path}`"
             stubs.append((section.body, end, f"{newline}Folded: {section.summary} ({where})"))
-        texts[self.home] = self._mended(self.home, goes, stubs)
+        texts[self.home] = self._mended(home, goes, stubs)
         changes: Changes = {path: text for path, text in texts.items() if text != self._read(path)}
         self._check_undone([section.key for section in places], changes)
         return changes
@@ -111,38 +115,54 @@ class Mover:
         every = [
             one for one in every if one.match[2] == self.home or self._read(one.match[2]) is None
         ]
+        named: dict[str, list[_Moved]] = {}
+        for one in every:
+            named.setdefault(one.match[3], []).append(one)
         found = [
-            [one for one in every if one.match[3] in (section.key, section.path[-1])]
+            [
+                one
+                for key in dict.fromkeys((section.key, section.path[-1]))
+                for one in named.get(key, ())
+            ]
             for section, _, _ in stubs
         ]
-        for one in (one for copies in found for one in copies):
-            cuts.setdefault(one.path, []).append(one.cut)
+        for one in sorted((one for copies in found for one in copies), key=lambda one: one.cut):
+            cuts.setdefault(one.file.path, [(-1, -1, "")]).append(one.cut)
+
+        stays = {
+            (path, anchor)
+            for path, cut in cuts.items()
+            for one, anchor in zip(
+                self._file(path).sections, anchors(self._file(path)), strict=True
+            )
+            if one.start >= cut[bisect(cut, (one.start + 1,)) - 1][1]
+        }
 
         def goes(file: str, anchor: str) -> Sequence[str]:
-            there = self._file(file) if file in cuts else home
-            named = zip(there.sections, anchors(there), strict=True)
-            ats = [one.start for one, name in named if name == anchor and there is not home]
-            moved = [any(start <= at < end for start, end, _ in cuts[file]) for at in ats]
-            return [self.home] if file in cuts and all(moved) else []
+            return [self.home] if file in cuts and (file, anchor) not in stays else []
 
         for (section, match, path), copies in zip(stubs, found, strict=True):
             here = f"{self.home}:{home.line(section.start)}"
             summaries = {" ".join(one.match[4].split()) for one in copies}
-            if [one.path for one in copies].count(path) != 1 or summaries != {match[1]}:
+            if [one.file.path for one in copies].count(path) != 1 or summaries != {match[1]}:
                 comment = f"<!-- folded from {self.home}#{section.path[-1]}: {match[1]} -->"
                 raise ToolRefused(
                     f"{here}: {path} should have one section with {comment}: write that there, or "
                     "delete the line `Folded:`"
                 )
             own = {
-                self._mended(one.path, goes, [(*one.match.span(1), "fold")], one.text, self.home)
+                self._mended(one.file, goes, [(*one.match.span(1), "fold")], one.text, self.home)
                 for one in copies
             }
             if len(own) > 1:
-                raise ToolRefused(f"{here}: it differs in {' and '.join(o.path for o in copies)}")
+                raise ToolRefused(
+                    f"{here}: it differs in {' and '.join(o.file.path for o in copies)}"
+                )
             edits.append((section.start, match.end(), own.pop()))
         changes: Changes = {
-            path: self._mended(path, goes, edits if path == self.home else cuts.get(path, ()))
+            path: self._mended(
+                self._file(path), goes, edits if path == self.home else cuts.get(path, [])[1:]
+            )
             for path in {*self.names, *cuts, self.home}
         }
         for path in cuts:
@@ -154,7 +174,12 @@ class Mover:
     def lost(self) -> Iterator[tuple[InstructionSection, str]]:
         """Yield the moved sections that couldn't come back as things are, each with the reason."""
         home = self._file(self.home)
-        for section in (one for one in home.sections if _POINTER.match(home.text, one.body)):
+        with suppress(ToolRefused):
+            # Nearly always all of them can.
+            self.unfold()
+            return
+        stubs = (one for one in home.sections if _POINTER.match(home.text, one.body))
+        for section in islice(stubs, _MOST_CHECKED):
             try:
                 self.unfold([section.key])
             except ToolRefused as error:
@@ -189,22 +214,22 @@ class Mover:
 
     def _mended(
         self,
-        path: str,
+        file: InstructionFile,
         goes: _Goes,
         edits: Sequence[_Edit] = (),
         part: tuple[int, int] | None = None,
         to: str = "",
     ) -> str:
         """Return a file, or a part of it, with edits, as it has to be in the file `to`."""
-        file, pieces, every = self._file(path), list[str](), [*edits]
-        for start, stop, kind in _places(file):
+        (at, end), pieces, every = part or (0, len(file.text)), list[str](), [*edits]
+        path, places = file.path, _places(file)
+        for start, stop, kind in places[bisect(places, (at,)) : bisect(places, (end,))]:
             new = written = file.text[start:stop]
             if kind == "name":
                 new = self._name(written, path, to or path)
             elif kind == "link" or self._is_beside(path, written):
                 new = _link(written, path, to or path, goes)
             every.append((start, stop, new))
-        at, end = part or (0, len(file.text))
         for start, stop, new in sorted(every):
             # What is in an edited part has gone.
             if at <= start and stop <= end:
@@ -235,21 +260,18 @@ class Mover:
 def _moved(file: InstructionFile) -> Iterator[_Moved]:
     """Yield what was moved to a file."""
     comments = file.markdown.comments if "folded from" in file.text else ()
-    found = [
-        (section, match)
-        for one in comments
-        if (match := _MOVED.match(file.text, one.start))
-        for section in file.sections
-        if section.body <= match.start() < section.own
-    ]
+    matches = [one for place in comments if (one := _MOVED.match(file.text, place.start))]
+    every = [one.start for one in file.sections]
+    found = [(file.sections[bisect(every, one.start()) - 1], one) for one in matches]
     starts = [section.start for section, _ in found]
     for at, (section, match) in enumerate(found):
         start, end = section.start, min([section.end, *starts[at + 1 : at + 2]])
         end = start + len(file.text[start:end].rstrip())
         # A line end was put around it.
-        before = len(re.sub(r"\r?\n\Z", "", file.text[:start]))
-        after = len(file.text) - len(re.sub(r"\A\r?\n", "", file.text[end:]))
-        yield _Moved(file.path, match, (start, end), (before, after, ""))
+        before, after = file.text[max(start - 2, 0) : start], file.text[end : end + 2]
+        begin = start - len(before) + len(re.sub(r"\r?\n\Z", "", before))
+        stop = end + len(after) - len(re.sub(r"\A\r?\n", "", after))
+        yield _Moved(file, match, (start, end), (begin, stop, ""))
 
 
 @lru_cache(maxsize=64)
@@ -261,7 +283,7 @@ def _places(file: InstructionFile) -> tuple[tuple[int, int, str], ...]:
         kind = "name" if one.start in spans else "import"
         if one.kind == Kind.PATH and (kind == "name" or file.text[one.start - 1] == "@"):
             found.setdefault(one.start, (one.start, one.end, kind))
-    return tuple(found.values())
+    return tuple(sorted(found.values()))
 
 
 def _link(written: str, at: str, to: str, goes: _Goes) -> str:
@@ -284,14 +306,19 @@ def _relative(written: str, path: str, to: str) -> str:
     return start + new + "/" * written.endswith("/")
 
 
-def _check_references(file: InstructionFile, section: InstructionSection) -> None:
+def _check_references(file: InstructionFile, sections: Sequence[InstructionSection]) -> None:
     """Refuse to part `[text][label]` from its definition."""
-    words = {one: file.markdown.words(one) for one in file.markdown.prose}
-    inside = {one: section.start <= one.start < section.end for one in words}
-    labels = [(one, match) for one, text in words.items() for match in _LABEL.finditer(text)]
-    defined = {(inside[one], m[1].casefold()) for one, m in labels if m[2] and not m.start()}
-    for one, match in labels:
-        label = match[1].casefold()
-        if (not inside[one], label) in defined and (inside[one], label) not in defined:
-            where = f"{file.path}:{file.line(one.start)}"
+    starts = [one.start for one in sections]
+    uses: list[tuple[str, int, int]] = []
+    defined: dict[str, set[int]] = {}
+    for part in file.markdown.prose:
+        at = bisect(starts, part.start) - 1
+        around = at if at >= 0 and part.start < sections[at].end else -1
+        for match in _LABEL.finditer(file.markdown.words(part)):
+            uses.append((match[1].casefold(), around, part.start))
+            if match[2] and not match.start():
+                defined.setdefault(match[1].casefold(), set()).add(around)
+    for label, around, start in uses:
+        if around not in defined.get(label, {around}):
+            where = f"{file.path}:{file.line(start)}"
             raise ToolRefused(f"{where}: [{label}] is defined apart: write the link itself")
