@@ -308,13 +308,13 @@ FOLDED = """MarkdownSection[None](
 
 
 def _drawn(random_: random.Random, key: str, depth: int = 0) -> str:
-    """Return the source of a section whose summary is shorter than it."""
+    """Return the source of a section; its summary may be longer than it."""
     inside = [_drawn(random_, f"{key}{n}", depth + 1) for n in range(random_.randint(0, 2 - depth))]
     arguments = [
         f'title="T", key="{key}", template="{"word " * random_.randint(60, 300)}"',
         f"children=[{', '.join(inside)}]",
         *([f'fit="{random_.choice(("keep", "fold", "drop"))}"'] * random_.randint(0, 1)),
-        *(['summary="Short."'] * random_.randint(0, 1)),
+        *([f'summary="{random_.choice(("Short.", "word " * 150))}"'] * random_.randint(0, 1)),
     ]
     return f"MarkdownSection[None]({', '.join(arguments)})"
 

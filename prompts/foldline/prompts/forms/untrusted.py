@@ -51,16 +51,14 @@ def is_attachment(part: object) -> bool:
     return getattr(part, "is_attachment", False) is True
 
 
+def unshown(hint: object) -> list[object]:
+    """Return the parts of a type that no text shows as they are."""
+    return [part for part in all_parts_of(hint) if part is UNTRUSTED or is_attachment(part)]
+
+
 def hides(kind: object) -> bool:
     """Return True if a class has type arguments with what its own fields don't say."""
-    arguments = (resolved(argument, get_origin(kind) or object) for argument in get_args(kind))
-    parts = (part for argument in arguments for part in all_parts_of(argument))
-    return any(part is UNTRUSTED or is_attachment(part) for part in parts)
-
-
-def untrusted_fields(kind: object) -> list[str]:
-    """Return the fields of a class whose types are or hold `Untrusted` ones."""
-    return [name for name, hint in _hints_of(kind) if is_untrusted(hint)]
+    return any(unshown(resolved(one, get_origin(kind) or object)) for one in get_args(kind))
 
 
 def all_parts_of(hint: object) -> Iterator[object]:
@@ -72,10 +70,10 @@ def all_parts_of(hint: object) -> Iterator[object]:
             kind = get_origin(part) or part
             if isinstance(kind, type) and kind not in seen:
                 seen.add(kind)
-                hints += (of_field for _, of_field in _hints_of(part))
+                hints += (of_field for _, of_field in hints_of(part))
 
 
-def _hints_of(kind: object) -> Iterator[tuple[str, object]]:
+def hints_of(kind: object) -> Iterator[tuple[str, object]]:
     """Yield the annotations of a class, resolved; of a dataclass, its fields."""
     if (fields_of := dataclass_of(kind)) is not None:
         yield from ((name, declared_hint(fields_of, name)) for name in field_names(fields_of))

@@ -12,7 +12,7 @@ from typing import ClassVar, Generic, Literal, Self, TypeVar
 from foldline.prompts import refusals
 from foldline.prompts.errors import PromptRenderError, PromptValidationError, near_names
 from foldline.prompts.forms.segments import Segment, SegmentKind
-from foldline.prompts.forms.untrusted import hides, untrusted_fields
+from foldline.prompts.forms.untrusted import hides, hints_of, is_untrusted
 from foldline.prompts.priority import Priority
 from foldline.prompts.roles import SECTION_ROLES, Role
 from foldline.prompts.specialise import (
@@ -319,8 +319,8 @@ class Section(ABC, Specialised, Generic[ParamsT_co]):
 
     def _check_sources(self, kind: type | None, fields: Sequence[str] | None) -> None:
         """Check that none of the fields that texts are computed from is untrusted."""
-        for name in untrusted_fields(kind):
-            if fields is None or name in fields:
+        for name, hint in hints_of(kind):
+            if is_untrusted(hint) and (fields is None or name in fields):
                 problem = refusals.untrusted_computed(name)
                 raise PromptValidationError.of_section(
                     self.key, problem, placeholder=name, dataclass_type=kind

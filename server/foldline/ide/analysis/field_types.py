@@ -49,9 +49,9 @@ from foldline.prompts import runtime
 from foldline.prompts.cache.stability import PerRequest, PerSession, Stability, Stable
 from foldline.prompts.errors import PromptValidationError
 from foldline.prompts.forms import forms
-from foldline.prompts.forms.annotations import Unresolved, parts_of
+from foldline.prompts.forms.annotations import Unresolved
 from foldline.prompts.forms.composition import compose
-from foldline.prompts.forms.untrusted import is_attachment
+from foldline.prompts.forms.untrusted import unshown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,17 +127,21 @@ _MARKERS = {"Stable": Stable, "PerSession": PerSession, "PerRequest": PerRequest
 )
 
 
+def as_type(evaluator: Evaluator, node: Expression, value: Value, scope: Scope) -> Value:
+    """Return the value of an annotation, or of the one that it quotes."""
+    if not (isinstance(node, String) and isinstance(value, Text)):
+        return value
+    inner = quoted(node, value.known or "")
+    return UNKNOWN if inner is None else evaluator.value(inner, scope)
+
+
 def unquoted(evaluator: Evaluator, value: Specialised, scope: Scope) -> Specialised:
     """Return it with the types that its strings name."""
     dotted = value.origin.dotted if isinstance(value.origin, External) else ""
-    types = {"Literal": 0, "Annotated": 1}.get(dotted.rpartition(".")[2], len(value.nodes))
-    arguments = [*value.arguments]
-    for place, node in enumerate(value.nodes[:types]):
-        text = arguments[place]
-        if isinstance(node, String) and isinstance(text, Text):
-            inner = quoted(node, text.known or "")
-            arguments[place] = UNKNOWN if inner is None else evaluator.value(inner, scope)
-    return replace(value, arguments=tuple(arguments))
+    count = {"Literal": 0, "Annotated": 1}.get(dotted.rpartition(".")[2], len(value.nodes))
+    pairs = zip(value.nodes[:count], value.arguments, strict=False)
+    types = [as_type(evaluator, node, argument, scope) for node, argument in pairs]
+    return replace(value, arguments=(*types, *value.arguments[count:]))
 
 
 def marker_of(value: Value) -> Stability | None:
@@ -180,21 +184,18 @@ class _Hints:
         self._other = unknown
         self.names = False
         self.problem = ""
-        self.classes: list[ClassValue] | None = None if of_dataclass is None else []
-        """Gets the classes in it, in place of what they hold."""
+        self.seen, self.depth = set[int](), 0
         self._evaluator = evaluator
         self._annotation = annotation
         self._scope = scope
 
     def read(self) -> object:
         """Return the type that the annotation means."""
-        node = self._annotation
+        node, scope = self._annotation, self._scope
+        value = as_type(self._evaluator, node, self._evaluator.value(node, scope), scope)
         if isinstance(node, String):
-            value = self._evaluator.value(node, self._scope)
-            text = value.known if isinstance(value, Text) else None
-            self._annotation = node = quoted(node, text or "") or node
-            self.certain = False
-        return self.type_of(self._evaluator.value(node, self._scope))
+            self._annotation, self.certain = node.quoted or node, False
+        return self.type_of(value)
 
     def type_of(self, value: Value, depth: int = 0) -> object:
         """Return the type; an unknown one for what isn't known. The depth counts item types."""
@@ -318,10 +319,23 @@ class _Hints:
         shape = self._shape(value, 0)
         if shape in _DATACLASSES and self._of_dataclass is not None:
             return self._of_dataclass(value)
-        if self.classes is not None:
-            self.classes.append(value)
-        held = _held(self._evaluator, value) if self.classes is None else ()
+        held = () if self._of_dataclass else self._held(value)
         return self._other if not (shape or held) else _stand_in(name, shape, held)
+
+    def _held(self, value: ClassValue) -> tuple[object, ...]:
+        """Return what the annotations of a class, and of all in it, have that no text shows."""
+        definition = value.definition
+        if id(definition) in self.seen or self.depth > _DEPTH:
+            return ()
+        self.seen.add(id(definition))
+        nodes: list[Expression] = [*definition.bases]
+        nodes += (x.annotation for x in definition.body if isinstance(x, Assign) and x.annotation)
+        held = dict[object, None]()
+        for node in nodes:
+            inner = _Hints(self._evaluator, node, value.scope)
+            inner.seen, inner.depth = self.seen, self.depth + 1
+            held |= dict.fromkeys(unshown(inner.read()))
+        return tuple(held)
 
     def _shape(self, value: ClassValue, depth: int) -> str:
         """Return what shows of a class's instances; empty if that isn't known.
@@ -365,27 +379,6 @@ _SHAPES = {
     "pydantic.BaseModel": "dataclass",
     **{f"builtins.{name}": name for name in ("tuple", "list", "dict", "set", "frozenset")},
 }
-
-
-def _held(evaluator: Evaluator, value: ClassValue) -> tuple[object, ...]:
-    """Return what the annotations of a class, and of all classes in it, have that no text shows."""
-
-    def compute() -> tuple[object, ...]:
-        classes, seen, held = [value], set[int](), dict[object, None]()
-        for kind in classes:
-            definition = kind.definition
-            if id(definition) in seen:
-                continue
-            seen.add(id(definition))
-            fields = (one.annotation for one in definition.body if isinstance(one, Assign))
-            for node in (*definition.bases, *(one for one in fields if one is not None)):
-                hints = _Hints(evaluator, node, kind.scope)
-                hints.classes = classes
-                parts = parts_of(hints.read())
-                held |= {p: None for p in parts if p is forms.UNTRUSTED or is_attachment(p)}
-        return tuple(held)
-
-    return evaluator.memo.within(value.definition.anchor, compute)
 
 
 @lru_cache(maxsize=4096)

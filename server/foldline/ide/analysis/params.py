@@ -209,22 +209,23 @@ def _base(evaluator: Evaluator, value: Value, scope: Scope, depth: int) -> Datac
 
 def _generic(evaluator: Evaluator, value: Specialised, scope: Scope) -> Value:
     """Return a generic class with its type variables bound in its scope."""
-    origin, inner = value.origin, field_types.unquoted(evaluator, value, scope).arguments
+    origin = value.origin
     if not isinstance(origin, ClassValue):
         return origin
-    names, bases = origin.scope.module, (base.source for base in origin.definition.bases)
+    definition, variable = origin.definition, External(TYPE_VARIABLE)
     # `Generic[T, K]` has them in their order.
-    text = " ".join(
-        sorted(bases, key=lambda base: re.search(r"Generic\[|Protocol\[", base) is None)
+    bases = sorted(
+        (base.source for base in definition.bases), key=lambda one: "Generic[" not in one
     )
-    words = {word: evaluator.member(names, word) for word in re.findall(r"\w+", text)}
-    variables = [name for name, found in words.items() if found == External(TYPE_VARIABLE)]
-    if origin.definition.generic:
-        anchor, start = origin.definition.anchor, origin.definition.start
-        header = anchor.text[start:].partition("[")[2].partition("]")[0]
-        variables = re.findall(r"(?:^|,)\s*(\w+)", header)
-    arguments = dict(zip(variables, inner, strict=False))
-    return ClassValue(origin.definition, BodyScope(origin.scope, {}, arguments))
+    text = definition.source.partition("]")[0] if definition.generic else " ".join(bases)
+    variables = [
+        name
+        for name in dict.fromkeys(re.findall(r"[\[,]\s*(\w+)", text))
+        if definition.generic or evaluator.member(origin.scope.module, name) == variable
+    ]
+    arguments = field_types.unquoted(evaluator, value, scope).arguments
+    bound = dict(zip(variables, arguments, strict=False))
+    return ClassValue(definition, BodyScope(origin.scope, {}, bound))
 
 
 def _fields(evaluator: Evaluator, definition: syntax.ClassDefinition, scope: Scope) -> list[Field]:

@@ -184,10 +184,12 @@ def render_opened(
 
 
 def summarized_alone(
-    prompt: TemplateValue | PromptValue, sections: Container[SectionValue]
+    prompt: TemplateValue | PromptValue,
+    sections: Container[SectionValue],
+    overrides: Mapping[tuple[str, ...], Visibility | None] | None = None,
 ) -> Iterator[SummarizedBlock]:
     """Yield those of a prompt's summarized sections that are in `sections`; renders no others."""
-    renderer = _Renderer(prompt)
+    renderer = _Renderer(prompt, overrides)
     for top in renderer.arranged():
         for place in top.walk():
             section = place.section.value

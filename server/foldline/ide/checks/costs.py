@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
@@ -13,7 +14,12 @@ from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
 from foldline.ide.analysis.placeholders import shown, texts_of
 from foldline.ide.analysis.section_tree import below, in_template, sections_with_paths, span_of
 from foldline.ide.analysis.stability import declares_changes, static_plan
-from foldline.ide.analysis.static_render import SummarizedBlock, rendered, summarized_alone
+from foldline.ide.analysis.static_render import (
+    StaticBlock,
+    SummarizedBlock,
+    rendered,
+    summarized_alone,
+)
 from foldline.ide.analysis.values import External, Items, SectionValue, TemplateValue, Text, kept
 from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import Change, Fix, LazyDiagnostic, at_argument, at_node
@@ -75,15 +81,29 @@ def _check_budget(
 
 
 def _most_folded(prompt: PromptFacts) -> dict[tuple[str, ...], Visibility | None]:
-    """Return the changes that `Fit` may make: sections to summarize, and to leave out (None)."""
+    """Return the changes to the smallest form: sections to summarize, and to leave out (None)."""
     changes, around_kept = dict[tuple[str, ...], Visibility | None](), set[tuple[str, ...]]()
-    for block in reversed(rendered(prompt.value).blocks):
-        fit = block.section.known("fit")
-        if fit == "keep" or block.path in around_kept:
-            around_kept.add(block.path[:-1])
-        elif fit == "drop" or block.section.given("summary"):
-            changes[block.path] = None if fit == "drop" else Visibility.SUMMARY
+    blocks = rendered(prompt.value).blocks
+    sections = {block.section for block in blocks if block.section.given("summary")}
+    folded = {block.path: Visibility.SUMMARY for block in blocks if block.section in sections}
+    alone = summarized_alone(prompt.value, sections, folded)
+    summaries = {one.block.path: _size(one.block) for one in alone}
+    least = Counter[tuple[str, ...]]()
+    for block in reversed(blocks):
+        path, fit = block.path, block.section.known("fit")
+        least[path] += _size(block)
+        if fit == "keep" or path in around_kept:
+            around_kept.add(path[:-1])
+        elif fit == "drop":
+            changes[path], least[path] = None, 0
+        elif path in summaries and summaries[path] <= least[path]:
+            changes[path], least[path] = Visibility.SUMMARY, summaries[path]
+        least[path[:-1]] += least[path]
     return changes
+
+
+def _size(block: StaticBlock) -> int:
+    return estimated_tokens("".join(segment.text for segment in block.segments))
 
 
 _VALUES = frozenset({SegmentKind.PARAM, SegmentKind.DEFAULT, SegmentKind.DERIVED})

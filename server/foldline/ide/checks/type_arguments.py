@@ -9,20 +9,17 @@ from collections.abc import Iterator
 from dataclasses import make_dataclass
 
 from foldline.ide.analysis import names
-from foldline.ide.analysis.calls import function_result
 from foldline.ide.analysis.evaluator import Evaluator
 from foldline.ide.analysis.field_types import hint_of
 from foldline.ide.analysis.instances import SECTION_KINDS, lineage_of
 from foldline.ide.analysis.module_analysis import CallSite
 from foldline.ide.analysis.params import dataclass_of, params_of
-from foldline.ide.analysis.scopes import BodyScope, ModuleScope, Scope
+from foldline.ide.analysis.scopes import BodyScope, Bound, ModuleScope, Scope
 from foldline.ide.analysis.syntax import Expression, Node, String
 from foldline.ide.analysis.values import (
-    UNKNOWN,
     ClassValue,
     Dataclass,
     External,
-    FunctionValue,
     Items,
     Specialised,
     Text,
@@ -46,10 +43,8 @@ def check_type_arguments(
 ) -> Iterator[LazyDiagnostic]:
     """Check the type arguments that a call's own class has."""
     types = constructor.types
-    for node, value in () if types is None else zip(types.nodes, types.arguments, strict=False):
-        yield from _hidden(node, value, call.scope, evaluator, constructor.name)
-    if types is not None and not constructor.own:
-        yield from _computed(call, types, evaluator)
+    if types is not None:
+        yield from _untrusted(call, constructor, types, evaluator)
     if not constructor.own:
         return  # The arguments may be those of a base class, in another order.
     if constructor.name == "Tool":
@@ -86,35 +81,27 @@ def check_type_arguments(
     yield LazyDiagnostic(Code.PARAMS_NOT_DATACLASS, message, at_node(node))
 
 
-def _hidden(
-    node: Expression, value: Value, scope: Scope, evaluator: Evaluator, section: str
+def _untrusted(
+    call: CallSite, constructor: Constructor, types: Specialised, evaluator: Evaluator
 ) -> Iterator[LazyDiagnostic]:
-    """Report what the type arguments of a dataclass have, and its fields don't say."""
-    origin, (hint, _) = value, hint_of(evaluator, node, scope)
-    while isinstance(origin, Specialised):
-        origin = origin.origin
-    if isinstance(origin, ClassValue) and hides(hint):
-        message = refusals.hidden_argument(origin.definition.name.id)
-        yield LazyDiagnostic(Code.UNTRUSTED_TEXT, message, at_node(node))
-    elif section == "ExamplesSection" and is_untrusted(hint):
-        yield LazyDiagnostic(Code.UNTRUSTED_TEXT, refusals.UNTRUSTED_EXAMPLES, at_node(node))
-
-
-def _computed(call: CallSite, types: Specialised, evaluator: Evaluator) -> Iterator[LazyDiagnostic]:
-    """Report the first untrusted field that an author's class may compute a text from."""
+    """Report what type arguments hide, and texts that may be computed from an untrusted field."""
+    for node, value in zip(types.nodes, types.arguments, strict=False):
+        params, (hint, _) = params_of(evaluator, value), hint_of(evaluator, node, call.scope)
+        if isinstance(params, Dataclass) and params.is_dataclass and hides(hint):
+            problem = refusals.hidden_argument(params.name)
+            yield LazyDiagnostic(Code.UNTRUSTED_TEXT, problem, at_node(node))
+        elif constructor.name == "ExamplesSection" and is_untrusted(hint):
+            yield LazyDiagnostic(Code.UNTRUSTED_TEXT, refusals.UNTRUSTED_EXAMPLES, at_node(node))
     lineage = lineage_of(evaluator, evaluator.value(call.node.func, call.scope))
-    bodies = [evaluator.body(kind.definition, kind.scope) for kind in lineage.classes]
-    own = {name: body for body in reversed(bodies) for name in body.names}
-    value: Value = UNKNOWN
-    if (body := own.get("computed_from")) is not None:
-        value = names.lookup(evaluator, "computed_from", body)
-        if isinstance(value, FunctionValue):
-            value = function_result(evaluator, value, call.node, body)
-    texts = (item.value for item in value.items) if isinstance(value, Items) else ()
-    sources = {text.known for text in texts if isinstance(text, Text)}
-    says = body is not None or lineage.root in ("EachSection", "ExamplesSection")
-    for argument, methods in zip(types.arguments, _COMPUTES, strict=False):
-        params = params_of(evaluator, argument)
+    own: dict[str, tuple[Bound, ...]] = {}
+    for kind in reversed(lineage.classes):
+        own |= evaluator.body(kind.definition, kind.scope).names
+    says = "computed_from" in own or lineage.root in ("EachSection", "ExamplesSection")
+    sources = {
+        name for one in own.get("computed_from", ()) for name in _QUOTED.findall(one.node.source)
+    }
+    for value, methods in zip(types.arguments, _COMPUTES, strict=False):
+        params = params_of(evaluator, value)
         if own.keys().isdisjoint(methods) or not isinstance(params, Dataclass):
             continue
         for field in params.fields:
@@ -183,6 +170,7 @@ def _tool(
 
 _COMPUTES = (("derive", "render_body", "render_summary"), ("derive_item", "item_values"))
 """The methods that compute texts from the parameters, and those from an item."""
+_QUOTED = re.compile(r"[\"'](\w+)[\"']")
 _BUILT_IN = frozenset((*dir(builtins), *keyword.kwlist))
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _LITERAL = re.compile(r"\bLiteral\[[^]]*\]")
