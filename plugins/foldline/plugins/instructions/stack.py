@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import field, replace
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache, partial
-from itertools import islice
+from itertools import chain, islice
+from pathlib import PurePosixPath
+from posixpath import basename, dirname, join, normpath, relpath
 from typing import Any
 
 from foldline.backends.errors import PathError
@@ -22,7 +22,7 @@ from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile, instruction_file
 from foldline.ide.instructions.features import listed_text
-from foldline.ide.instructions.front_matter import Field, fields, globs_of, matches
+from foldline.ide.instructions.front_matter import fields, globs_of, matches
 from foldline.ide.token_counter import TokenCounter
 from foldline.plugins.instructions.clients import Client, Rule, project_clients
 from foldline.records import record
@@ -137,11 +137,18 @@ def unread(folder: Folder, file: InstructionFile, path: str) -> dict[LeftOut, li
     Only what other files of the repository cause, if git doesn't ignore those.
     """
     backend, found = folder.access.file_backend, dict[LeftOut, list[str]]()
-    imports = _imported(file, path)
-    doubtful = any(mark or not (backend.root / one).is_file() for one, mark, _ in imports)
+    doubtful = any(
+        mark or not (backend.root / one).is_file() for one, mark, _ in _imported(file, path)
+    )
     for client in project_clients(folder, folder.root / path):
         maker = _Stack(backend, _NO_COUNTER, client, path, ".")
-        if client.limit is None and not maker.competes and not (doubtful and client.imports):
+        choices = (rule for rule in client.rules if rule.unless or rule.pick != "all")
+        names = {basename(name) for rule in choices for name in maker.names(rule)}
+        if (
+            client.limit is None
+            and basename(path) not in names
+            and not (doubtful and client.imports)
+        ):
             continue
         stack = maker.build()
         for one in stack.left_out:
@@ -181,15 +188,12 @@ class _Stack:
     def build(self) -> Stack:
         """Apply the client's rules to each folder, in its order."""
         turn = -1 if self.client.nearest_first else 1
-        for places, below in ((self.above, False), (self.below, True)):
-            for folder in places[::turn]:
-                for rule in self.client.rules:
-                    self._apply(rule, folder, below=below)
+        for place in (*self.above[::turn], *self.below[::turn]):
+            for rule in self.client.rules:
+                self._apply(rule, place)
         # What each session has is first, and what is listed behind what is loaded.
         self.files.sort(key=lambda one: (one.when != When.ALWAYS, bool(one.lists)))
-        spent: Counter[When] = Counter()
-        for one in self.files:
-            spent[one.when] += one.tokens
+        spent = {when: sum(one.tokens for one in self.files if one.when == when) for when in When}
         left = (one for one in self.left_out if self._real(one.path) not in self.seen)
         return Stack(
             self.client.name,
@@ -201,30 +205,24 @@ class _Stack:
             spent[When.NESTED] + spent[When.MATCH],
         )
 
-    @property
-    def competes(self) -> bool:
-        """True if a rule may leave the file out for the sake of another."""
-        name = posixpath.basename(self.file or "")
-        rules = (one for one in self.client.rules if one.unless or one.pick != "all")
-        names = (posixpath.basename(one) for rule in rules for one in self._names(rule))
-        return any(fnmatchcase(name, one) for one in names)
-
     @cached_property
     def above(self) -> list[str]:
         """The folders from the root down to the start."""
-        return [".", *_folders("", self.start)]
+        return _folders(f"{self.start}/_")
 
     @cached_property
     def below(self) -> list[str]:
-        """The folders below the start on the way to the file."""
-        return list(_folders(self.start, posixpath.dirname(self.file or self.start)))
+        """The folders below the start on the way to the file; none where that is elsewhere."""
+        folders = _folders(self.file or "_")
+        return folders[len(self.above) :] if self.start in folders else []
 
-    def _apply(self, rule: Rule, place: str, *, below: bool) -> None:
+    def _apply(self, rule: Rule, place: str) -> None:
+        below = place in self.below
         here = {"root": place == ".", "start": place == self.start}
         here |= {"all": True, "above": not below, "below": below}
         if not here[rule.folders] or (rule.lists and self.counter is _NO_COUNTER):
             return
-        names = self._names(rule)
+        names = self.names(rule)
         paths_named = {name: paths for name in names if (paths := self._named(place, name))}
         kept = next(iter(paths_named), "")
         if rule.pick == "kind" and not below:
@@ -236,45 +234,76 @@ class _Stack:
                 if below and rule.below == "off":
                     self._leave_out(path, rule.why)
                 elif by:
-                    self._leave_out(path, by=by, repair=rule.repair)
+                    self._switch_off(path, by, rule.repair)
                 elif rule.pick != "all" and name != kept:
-                    self._leave_out(path, by=self._anywhere(kept, place))
+                    self._switch_off(path, self._anywhere(kept, place))
                 elif rule.lists:
-                    self._list(rule, path, paths, place, below=below)
+                    self._list(rule, path, paths, place)
                 elif self._real(path) not in self.seen and (file := self.read(path)):
-                    said = {one.name: one for one in fields(file)}
-                    when, why, sure = self._timing(rule, said, place, below=below)
+                    when, why, sure = self._timing(rule, file, place)
                     if when is None:
-                        self.left_out.append(LeftOut(path, why, unmatched=sure))
+                        self._leave_out(path, why, unmatched=sure)
                     else:
                         self._add(file, self._loaded(rule, path, when, why, sure=sure))
 
-    def _loaded(self, rule: Rule, path: str, when: When, why: str, *, sure: bool) -> LoadedFile:
-        why = "; ".join(filter(None, (why, rule.about)))
+    def _loaded(
+        self, rule: Rule, path: str, when: When, *whys: str, sure: bool = True
+    ) -> LoadedFile:
+        why = "; ".join(filter(None, (*whys, rule.about)))
         source, read = rule.source or self.client.source, rule.read or self.client.read
         return LoadedFile(path, when, why, source, read, rule.confirmed and sure)
 
-    def _list(self, rule: Rule, at: str, paths: Iterable[str], place: str, *, below: bool) -> None:
+    def _timing(
+        self, rule: Rule, file: InstructionFile, place: str
+    ) -> tuple[When | None, str, bool]:
+        """When a file is loaded, why, and whether that's sure; of None, whether it's for others."""
+        said = {one.name: one for one in fields(file)}
+        values = {name: field.value for name, field in said.items()}
+        listed, (when, why) = said.get(rule.patterns), self._whenever(place)
+        globs = list(globs_of(listed.items)) if listed else []
+        shown = ", ".join(globs[:5])
+        always = not rule.patterns or values.get("alwaysApply") == "true"
+        if always or (not globs and rule.without == "always"):
+            return when, why, True
+        if not globs and values.get("description"):
+            return When.CHOICE, "the model may choose it by its description", True
+        if not globs:
+            return None, "only when a person names it", False
+        if listed and listed.is_open:
+            return None, f"the list of its `{rule.patterns}` isn't closed", False
+        if not rule.anchored and _ALL.intersection(globs):
+            return when, f"{rule.patterns}: {shown}", True
+        path = relpath(self.file or place, place)
+        for glob in globs if self.file else ():
+            if matches(glob, path, anchored=rule.anchored):
+                return When.MATCH, f"it matches {glob}", True
+            if rule.loose and "/" not in glob and matches(glob, path, anchored=False):
+                return When.MATCH, f"it matches {glob}, if that holds below the root, too", False
+        return None, f"it's for files that match {shown}", True
+
+    def _whenever(self, place: str) -> tuple[When, str]:
+        """When a file in a folder is loaded that isn't for some files alone, and why."""
+        if place in self.below:
+            return When.NESTED, f"when a file in {place} is read"
+        return When.ALWAYS, ""
+
+    def _list(self, rule: Rule, at: str, paths: Iterable[str], place: str) -> None:
         """Add the names and descriptions of the files in a folder."""
         shown: dict[str, str] = {}
         for path in paths:
             if self._real(path) not in self.seen and (file := self.read(path)):
                 said = {one.name: one.value for one in fields(file)}
                 front, text = file.markdown.front_matter, listed_text(file)
-                first = _PARAGRAPH.search(file.text, front.end if front else 0)
                 if not said.get("description"):
+                    first = _PARAGRAPH.search(file.text, front.end if front else 0)
                     text = text + first[0] if rule.paragraph and first else ""
                 key = f"{rule.lists} {said.get('name', path) if self.client.once else path}"
                 if text and key not in self.seen and said.get(rule.hidden) != "true":
                     self.seen.update((key, self._real(path)))
                     shown[path] = text
         if shown:
-            when, why = When.NESTED if below else When.ALWAYS, f"when a file in {place} is read; "
-            why = (
-                why * below
-                + f"names and descriptions of {len(shown)} {rule.lists}{'s' * (len(shown) > 1)}"
-            )
-            made = self._loaded(rule, at, when, why, sure=True)
+            what = f"names and descriptions of {len(shown)} {rule.lists}{'s' * (len(shown) > 1)}"
+            made = self._loaded(rule, at, *self._whenever(place), what)
             tokens = self.counter.count("".join(shown.values()))
             self.files.append(replace(made, lists=tuple(shown), tokens=tokens))
 
@@ -283,14 +312,49 @@ class _Stack:
         every = (path for folder in (*places, *self.above) for path in self._named(folder, name))
         return next(every, "")
 
-    def _leave_out(self, path: str, why: str = "", by: str = "", repair: str = "") -> None:
+    def _leave_out(self, path: str, why: str, **more: Any) -> None:
+        self.left_out.append(LeftOut(path, why, **more))
+
+    def _switch_off(self, path: str, by: str, repair: str = "", why: str = "") -> None:
+        """Leave out what another file switches off, or what there is no room for behind it."""
         why = why or f"{by} is read instead of it"
-        if by and not repair and (file := self.read(path)):
+        if not repair and (file := self.read(path)):
             # A file that imports what is read instead of it hides nothing.
             by = "" if any(by == one for one, *_ in _imported(file, path)) else by
-        self.left_out.append(LeftOut(path, why, by, repair))
+        self._leave_out(path, why, by=by, repair=repair)
 
-    def _names(self, rule: Rule) -> tuple[str, ...]:
+    @contextmanager
+    def _reading(self, path: str, problem: str = "not read here") -> Iterator[None]:
+        """Leave a file out where reading it fails."""
+        try:
+            yield
+        except (PathError, ParseRefusedError) as error:
+            reason = error.problem if isinstance(error, PathError) else error
+            self._leave_out(path, f"{problem}: {reason}")
+
+    def read(self, path: str) -> InstructionFile | None:
+        """A file; None, and left out, where it can't be read."""
+        with self._reading(path):
+            text = self.backend.load(self.backend.resolve_unsaved(path)).text
+            file = instruction_file(self.backend.root / path, self.backend.root, text)
+            _ = file.sections
+            return file
+        return None
+
+    def _is_file(self, path: str) -> bool:
+        """True for what is there and no folder; what is outside of the workspace is left out."""
+        with self._reading(path):
+            real = self.backend.resolve_unsaved(path)
+            return self.backend.exists(real) and not self.backend.is_folder(real)
+        return False
+
+    def _real(self, path: str) -> str:
+        try:
+            return self.backend.resolve_unsaved(path)
+        except PathError:
+            return path
+
+    def names(self, rule: Rule) -> tuple[str, ...]:
         """The names of a rule, those that the project sets included."""
         value = self._setting(rule.setting)
         listed = value if isinstance(value, list) else [value]
@@ -309,16 +373,14 @@ class _Stack:
         read = read_toml if name.endswith(".toml") else partial(read_json, comments=True)
         folders = self.above[::-1] if self.client.settings == "above" else [self.start]
         for file in filter(self._is_file, (_joined(folder, name) for folder in folders if name)):
-            try:
+            with self._reading(file, "its settings aren't known"):
                 value: object = read(self.backend.root / file, root=self.backend.root)
-            except PathError as error:
-                self._leave_out(file, f"its settings aren't known: {error.problem}")
-                continue
-            for key in keys.split("."):
-                value = value.get(key) if isinstance(value, dict) else None
-            if value is not None:
-                self.notes.update({f"{file} sets {keys}, {one}": None for one in self.client.trust})
-                return value
+                for key in keys.split("."):
+                    value = value.get(key) if isinstance(value, dict) else None
+                if value is not None:
+                    told = (f"{file} sets {keys}, {one}" for one in self.client.trust)
+                    self.notes.update(dict.fromkeys(told))
+                    return value
         return None
 
     def _named(self, place: str, name: str) -> list[str]:
@@ -341,74 +403,15 @@ class _Stack:
 
     def _inside(self, folder: str, *, is_link: bool = False) -> Iterator[str]:
         """Yield the files below a folder, and below the folders to which links in it lead."""
-        try:
+        with self._reading(folder):
             real = self.backend.resolve_unsaved(folder)
-        except PathError as error:
-            self._leave_out(folder, f"not read here: {error.summary}")
-            return
-        if self.backend.is_folder(real):
-            inner = "" if real == "." else f"{real}/"
-            for stamp in self.backend.walk_folder(real, no_ignore=True):
-                yield _joined(folder, stamp.path.removeprefix(inner))
-            for one in () if is_link else (self.backend.root / real).glob("*"):
-                if one.is_symlink() and one.is_dir():
-                    yield from self._inside(_joined(folder, one.name), is_link=True)
-
-    def _is_file(self, path: str) -> bool:
-        """True for what is there and no folder; what is outside of the workspace is left out."""
-        try:
-            real = self.backend.resolve_unsaved(path)
-            return self.backend.exists(real) and not self.backend.is_folder(real)
-        except PathError as error:
-            self._leave_out(path, f"not read here: {error.summary}")
-            return False
-
-    def _real(self, path: str) -> str:
-        try:
-            return self.backend.resolve_unsaved(path)
-        except PathError:
-            return path
-
-    def read(self, path: str) -> InstructionFile | None:
-        """A file; None, and left out, where it can't be read."""
-        try:
-            text = self.backend.load(self.backend.resolve_unsaved(path)).text
-            file = instruction_file(self.backend.root / path, self.backend.root, text)
-            _ = file.sections
-        except (PathError, ParseRefusedError) as error:
-            problem = error.summary if isinstance(error, PathError) else str(error)
-            self.left_out.append(LeftOut(path, f"not read here: {problem}"))
-            return None
-        return file
-
-    def _timing(
-        self, rule: Rule, said: Mapping[str, Field], place: str, *, below: bool
-    ) -> tuple[When | None, str, bool]:
-        """When a file is loaded, why, and whether that's sure; of None, whether it's for others."""
-        when, why = (When.NESTED, f"when a file in {place} is read") if below else (When.ALWAYS, "")
-        globs = list(globs_of(said[rule.patterns].items)) if rule.patterns in said else []
-        shown = ", ".join(globs[:5])
-        values = {name: field.value for name, field in said.items()}
-        is_always = values.get("alwaysApply") == "true" or (not globs and rule.without == "always")
-        if not rule.patterns or is_always:
-            return when, why, True
-        if not globs and values.get("description"):
-            return When.CHOICE, "the model may choose it by its description", True
-        if not globs:
-            return None, "only when a person names it", False
-        if said[rule.patterns].is_open:
-            return None, f"the list of its `{rule.patterns}` isn't closed", False
-        if not rule.anchored and _ALL.intersection(globs):
-            return when, f"{rule.patterns}: {shown}", True
-        if self.file is None:
-            return None, f"only for files that match {shown}", True
-        path = posixpath.relpath(self.file, place)
-        for glob in globs:
-            if matches(glob, path, anchored=rule.anchored):
-                return When.MATCH, f"it matches {glob}", True
-            if rule.loose and "/" not in glob and matches(glob, path, anchored=False):
-                return When.MATCH, f"it matches {glob}, if that holds below the root, too", False
-        return None, f"it's for files that match {shown}", True
+            if self.backend.is_folder(real):
+                inner = "" if real == "." else f"{real}/"
+                for stamp in self.backend.walk_folder(real, no_ignore=True):
+                    yield _joined(folder, stamp.path.removeprefix(inner))
+                for one in () if is_link else (self.backend.root / real).glob("*"):
+                    if one.is_symlink() and one.is_dir():
+                        yield from self._inside(_joined(folder, one.name), is_link=True)
 
     def _add(self, file: InstructionFile, made: LoadedFile, depth: int = 0) -> None:
         """Add a file, and those that it imports."""
@@ -416,11 +419,12 @@ class _Stack:
         left = len(data) if limit is None else limit - sum(one.size for one in self.files)
         if left <= 0 < len(data):
             by = next((one.path for one in self.files[::-1] if one.size), "")
-            self._leave_out(made.path, f"the limit of {limit:,} bytes is reached before it", by)
+            why = f"the limit of {limit:,} bytes is reached before it"
+            self._switch_off(made.path, by, why=why)
             return
         self.seen.add(self._real(made.path))
-        text = file.text if len(data) <= left else data[:left].decode("utf-8", "ignore")
-        costs = _costs(file, len(text), self.counter, comments=self.client.comments)
+        end = len(data[:left].decode("utf-8", "ignore"))
+        costs = _costs(file, end, self.counter, comments=self.client.comments)
         self.files.append(replace(made, **costs))
         for path, doubt in self._imports(file, made.path) if self.client.imports else ():
             if depth == self.client.imports:
@@ -437,14 +441,15 @@ class _Stack:
         for one, mark, place in _imported(file, path):
             if one.startswith("~"):
                 self._leave_out(one, f"{path} imports it: not read here")
-            elif self._is_file(one) and not (mark and mark in self.client.import_stops):
-                yield one, mark and f", if a `{mark}` may follow"
-            elif self._is_file(one):
+            elif not self._is_file(one):
+                if _FILE.match(one):
+                    why = f"{path} imports it, and it isn't there"
+                    self._leave_out(one, why, via=path, place=place)
+            elif mark and mark in self.client.import_stops:
                 why, repair = f"not imported: in {path}, a `{mark}` follows", "put a space between"
-                self.left_out.append(LeftOut(one, why, "", repair, path, place))
-            elif _FILE.match(one):
-                why = f"{path} imports it, and it isn't there"
-                self.left_out.append(LeftOut(one, why, via=path, place=place))
+                self._leave_out(one, why, repair=repair, via=path, place=place)
+            else:
+                yield one, mark and f", if a `{mark}` may follow"
 
 
 def _imported(file: InstructionFile, path: str) -> Iterator[tuple[str, str, tuple[int, int]]]:
@@ -452,7 +457,7 @@ def _imported(file: InstructionFile, path: str) -> Iterator[tuple[str, str, tupl
     for part in file.markdown.prose:
         for found in _IMPORT.finditer(file.markdown.words(part)):
             written, start = found[1].rstrip(_MARKS), part.start + found.start()
-            folder = "" if written.startswith("~") else posixpath.dirname(path)
+            folder = "" if written.startswith("~") else dirname(path)
             mark = found[1][len(written) :][:1]
             yield _joined(folder, written), mark, (start, start + 1 + len(written))
 
@@ -463,41 +468,31 @@ def _costs(
     file: InstructionFile, end: int, counter: TokenCounter, *, comments: bool
 ) -> dict[str, Any]:
     """Return the costs of a file's text up to `end`, as fields of `LoadedFile`."""
-    gaps = () if comments else file.markdown.comments
+    text, gaps = file.text[:end], () if comments else file.markdown.comments
 
     def cost(start: int, stop: int) -> int:
         inside = gaps[bisect_left(gaps, (start,)) : bisect_left(gaps, (stop,))]
-        starts = [start, *(gap.end for gap in inside)]
-        ends = [*(gap.start for gap in inside), stop]
-        kept = (file.text[one : min(two, end)] for one, two in zip(starts, ends, strict=True))
+        edges = [start, *chain.from_iterable(inside), stop]
+        kept = (text[one:two] for one, two in zip(edges[::2], edges[1::2], strict=True))
         return counter.count("".join(kept))
 
     sections = tuple(
-        SectionCost(
-            one.key,
-            one.number,
-            one.title,
-            file.line(one.start),
-            cost(one.start, one.own),
-        )
+        SectionCost(one.key, one.number, one.title, file.line(one.start), cost(one.start, one.own))
         for one in file.sections
     )
     cut = [(one.title, end) for one in file.sections if one.start <= end < len(file.text)]
     return {
-        "tokens": cost(file.beginning, len(file.text)),
-        "size": size_of(file.text[:end]),
+        "tokens": cost(file.beginning, end),
+        "size": size_of(text),
         "sections": sections,
         "cut": cut[-1] if cut else None,
     }
 
 
-def _folders(start: str, end: str) -> Iterator[str]:
-    """Yield the folders below `start` down to `end`; none where that is elsewhere."""
-    path = posixpath.relpath(end or ".", start or ".")
-    parts = [] if path == "." or path.startswith("..") else path.split("/")
-    for count in range(1, len(parts) + 1):
-        yield _joined(start, "/".join(parts[:count]))
+def _folders(path: str) -> list[str]:
+    """Return the folders from the root down to that of a path."""
+    return [str(folder) for folder in PurePosixPath(path).parents][::-1]
 
 
 def _joined(folder: str, name: str) -> str:
-    return posixpath.normpath(posixpath.join(folder, name))
+    return normpath(join(folder, name))

@@ -14,12 +14,12 @@ from foldline.plugins.instructions.clients import Client, all_clients, chosen_cl
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from foldline.agent.verbs import Verbs
     from foldline.backends.formatting.parts import Line
     from foldline.ide.token_counter import TokenCounter
-    from foldline.plugins.instructions.stack import LoadedFile, Stack
+    from foldline.plugins.instructions.stack import Stack
 
 DESCRIPTION = """\
 Shows which of a repository's instruction files each client loads (AGENTS.md, CLAUDE.md, rules …):
@@ -62,36 +62,43 @@ def run(options: Namespace) -> int:
     from foldline.ide.workspace import Workspace
     from foldline.plugins.instructions.stack import stacks
 
-    path = resolved(options.file or options.start or ".")
-    if options.start and not Path(options.start).is_dir():
+    place = options.file or options.start or "."
+    path, here = resolved(place), resolved(options.start or ".")
+    if not here.is_dir():
         raise Refused(f"{visible(options.start)}: there is no such folder", kind="path")
     root = repository_of(path)
-    here = resolved(options.start or ".")
     start = _inside(here, root) if options.start or here.is_relative_to(root) else "."
-    file = None if path.is_dir() and not options.file else _inside(path, root)
-    if file and path.is_dir():
-        file = f"{file}/_"
-    named = options.client or settings_clients(options.file or options.start or ".")
+    file = _inside(path / "_" if path.is_dir() else path, root) if options.file else None
+    settings = () if options.client else settings_clients(place)
     try:
-        clients = chosen_clients(named)
+        clients = chosen_clients(options.client or settings)
     except ToolRefused as error:
         if options.file:
             raise
         raise Refused(f"{error}; a FILE goes before --client") from error
     (folder,) = Workspace.at(root).folders()
-    listed = list(stacks(folder, clients, file, start))
+    listed, counter = list(stacks(folder, clients, file, start)), folder.counter()
     if options.json:
-        counter = {"encoding": folder.counter().encoding, "exact": folder.counter().exact}
-        show(json_text({**counter, "root": str(root), "file": file, "stacks": unstructure(listed)}))
+        counted = {"encoding": counter.encoding, "exact": counter.exact}
+        show(json_text({**counted, "root": str(root), "file": file, "stacks": unstructure(listed)}))
         return 0
+    named = options.client or settings
     shown = [one for one in listed if named or one.files or one.left_out]
-    others = [one.title for one in listed if one not in shown]
-    lines = list(_lines(shown, others, folder.counter(), options, clients))
-    if named and not options.client:
-        lines.append([("The clients are those of the settings; --client names others.", "dim")])
-    if repository.repository_of(root) != root:
-        lines.append([(f"No .git: {visible(str(root))} is taken for the repository.", "dim")])
-    show_styled(lines, wrap=True)
+    others = ", ".join(one.title for one in listed if one not in shown)
+    doubts = [one for stack in shown for one in stack.files if not one.confirmed]
+    bare = repository.repository_of(root) != root
+    user = [_files_of_user(client) for client in clients] if options.user else []
+    notes = [
+        (doubts, "?: the client's documentation doesn't say clearly that this is loaded."),
+        *((True, files) for files in user),
+        (not user, "Files of the user and of an organization aren't shown; --user names them."),
+        (others, f"Nothing here for {others}."),
+        (not counter.exact, "Estimated: install foldline[tokens] for exact counts."),
+        (settings, "The clients are those of the settings; --client names others."),
+        (bare, f"No .git: {visible(str(root))} is taken for the repository."),
+    ]
+    lines = [line for stack in shown for line in _lines(stack, counter, options)]
+    show_styled([*lines, *([(text, "dim")] for told, text in notes if told)], wrap=True)
     return 0
 
 
@@ -102,60 +109,38 @@ def _inside(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix()
 
 
-def _lines(
-    shown: Sequence[Stack],
-    others: Sequence[str],
-    counter: TokenCounter,
-    options: Namespace,
-    clients: Sequence[Client],
-) -> Iterator[Line]:
-    for stack in shown:
-        total = counter.format(stack.base + stack.added)
-        added = f" + {counter.format(stack.added)} for this file" if stack.added else ""
-        yield [
-            (stack.title, "bold"),
-            (f"  {total} tokens", "cyan"),
-            (f": {counter.format(stack.base)} in each session{added}" if added else "", "dim"),
-            (f"  ({visible(stack.note)})" if stack.note else "", "dim"),
-        ]
-        for one in stack.files:
-            yield from _file(one, counter, sections=options.sections)
-        other = [one for one in stack.left_out if one.unmatched and not options.all]
-        other = other if len(other) > 1 else []
-        for left in (one for one in stack.left_out if one not in other):
-            yield [
-                (f"{'-':>9}  ", "dim"),
-                (visible(left.path), ""),
-                (visible(f"  {left.why}"), "dim"),
-            ]
-        if other:
-            yield [(f"{'-':>9}  {len(other)} rules for other files (--all)", "dim")]
-        yield []
-    if any(not one.confirmed for stack in shown for one in stack.files):
-        yield [("?: the client's documentation doesn't say clearly that this is loaded.", "dim")]
-    for client in clients if options.user else ():
-        presence = ((path, Path(path).expanduser().exists()) for path in client.user)
-        there = [f"{path} ({'' if is_there else 'not '}there)" for path, is_there in presence]
-        there = there or ["no files of its user"]
-        yield [(f"{client.title}: {', '.join(there)}", "dim")]
-    if not options.user:
-        yield [("Files of the user and of an organization aren't shown; --user names them.", "dim")]
-    if others:
-        yield [(f"Nothing here for {', '.join(others)}.", "dim")]
-    if not counter.exact:
-        yield [("Estimated: install foldline[tokens] for exact counts.", "dim")]
+def _files_of_user(client: Client) -> str:
+    there = {path: Path(path).expanduser().exists() for path in client.user}
+    files = ", ".join(f"{path} ({'' if exists else 'not '}there)" for path, exists in there.items())
+    return f"{client.title}: {files or 'no files of its user'}"
 
 
-def _file(one: LoadedFile, counter: TokenCounter, *, sections: bool) -> Iterator[Line]:
-    why = {"always": "in each session", "choice": "not counted"}.get(one.when, "")
-    cut = f"cut in {one.cut[0]!r} by the client's limit" if one.cut else ""
-    doubt = "" if one.confirmed else "?"
+def _lines(stack: Stack, counter: TokenCounter, options: Namespace) -> Iterator[Line]:
+    added = f" + {counter.format(stack.added)} for this file" if stack.added else ""
     yield [
-        (f"{counter.format(one.tokens):>9}  ", "cyan"),
-        (visible(f"{one.path}{doubt}"), ""),
-        (visible(f"  {'; '.join(filter(None, (why, one.why, cut)))}"), "dim"),
+        (stack.title, "bold"),
+        (f"  {counter.format(stack.base + stack.added)} tokens", "cyan"),
+        (f": {counter.format(stack.base)} in each session{added}" if added else "", "dim"),
+        (f"  ({visible(stack.note)})" if stack.note else "", "dim"),
     ]
-    for section in one.sections if sections else ():
-        indent = "  " * section.key.count(".")
-        title = f"{indent}{section.number} {section.title}".rstrip()
-        yield [(f"{counter.format(section.tokens):>9}    ", "cyan"), (visible(title), "")]
+    for one in stack.files:
+        when = {"always": "in each session", "choice": "not counted"}.get(one.when)
+        cut = one.cut and f"cut in {one.cut[0]!r} by the client's limit"
+        doubt = "" if one.confirmed else "?"
+        yield _row(counter.format(one.tokens), f"{one.path}{doubt}", when, one.why, cut)
+        for section in one.sections if options.sections else ():
+            indent = "  " * (section.key.count(".") + 1)
+            title = f"{indent}{section.number} {section.title}".rstrip()
+            yield _row(counter.format(section.tokens), title)
+    other = [one for one in stack.left_out if one.unmatched and not options.all]
+    other = other if len(other) > 1 else []
+    yield from (_row("-", one.path, one.why) for one in stack.left_out if one not in other)
+    if other:
+        yield _row("-", f"{len(other)} rules for other files (--all)")
+    yield []
+
+
+def _row(cost: str, name: str, *about: str | None) -> Line:
+    said = "; ".join(filter(None, about))
+    number = (f"{cost:>9}  ", "dim" if cost == "-" else "cyan")
+    return [number, (visible(name), ""), (visible(f"  {said}" if said else ""), "dim")]
