@@ -60,11 +60,8 @@ def register(verbs: Verbs) -> None:
         default="warning",
         help="lowest severity that makes the exit status 1 (default: warning)",
     )
-    parser.add_argument(
-        "--strict",
-        action="store_true",
-        help="exit status 2 if not all was looked at, as in a shallow clone",
-    )
+    strict = "exit status 2 if not all was looked at, as in a shallow clone"
+    parser.add_argument("--strict", action="store_true", help=strict)
     parser.add_argument("--explain", metavar="CODE", help="print the page about a diagnostic")
     parser.set_defaults(run=run)
 

@@ -53,12 +53,10 @@ def _folders() -> dict[str, Path]:
     """Return the folders that hold a user's configuration."""
     home = Path("~").expanduser()
     config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
-    applications, zed = config, config / "zed"
-    if sys.platform == "darwin":
-        applications, zed = home / "Library/Application Support", home / ".config/zed"
-    elif sys.platform == "win32":
-        applications = Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming")
-        zed = applications / "Zed"
+    roaming = Path(os.environ.get("APPDATA") or home / "AppData/Roaming")
+    mac = (home / "Library/Application Support", home / ".config/zed")
+    others = {"darwin": mac, "win32": (roaming, roaming / "Zed")}
+    applications, zed = others.get(sys.platform, (config, config / "zed"))
     return {
         "home": home,
         "config": config,

@@ -41,13 +41,11 @@ def with_value(text: str, keys: Sequence[str], value: Mapping[str, object]) -> s
         for key in server.keys() - value.keys():
             del server[key]
         server.update({key: item for key, item in value.items() if server.get(key) != item})
-    elif isinstance(servers, InlineTable):
-        servers[name] = tomlkit.inline_table()
-        servers[name].update(value)
-    elif server is None:
+    elif server is None and not isinstance(servers, InlineTable):
         return _appended(text, keys, value)
     else:
-        servers[name] = value
+        servers[name] = tomlkit.inline_table()
+        servers[name].update(value)
     return tomlkit.dumps(document)
 
 

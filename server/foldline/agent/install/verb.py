@@ -49,16 +49,9 @@ def register(verbs: Verbs) -> None:
         metavar="DIR",
         help="the project's configuration instead of the user's; without DIR, of this folder",
     )
-    parser.add_argument(
-        "--trust",
-        action="store_true",
-        help="let the project's prompts run: only with --project",
-    )
-    parser.add_argument(
-        "--fold",
-        action="store_true",
-        help="also a plugin that folds the marked sections of instruction files: only opencode",
-    )
+    trust, fold = "with --project: let its prompts run", "also the plugin that folds: only opencode"
+    parser.add_argument("--trust", action="store_true", help=trust)
+    parser.add_argument("--fold", action="store_true", help=fold)
     parser.set_defaults(run=run)
 
 
@@ -190,8 +183,6 @@ def _program(options: Namespace) -> list[str]:
     """
     if options.project is not None:
         return ["foldline"]
-    beside = Path(sys.executable).with_name(
-        "foldline.exe" if sys.platform == "win32" else "foldline"
-    )
+    beside = Path(sys.executable).with_name(f"foldline{'.exe' * (sys.platform == 'win32')}")
     program = str(beside) if beside.is_file() else shutil.which("foldline")
     return [program] if program else [sys.executable, "-m", "foldline.agent"]

@@ -249,7 +249,9 @@ class Tree:
         then = self.contents(names.keys() & self.files)
         fresh: dict[str, str] = {}
         for name, path in sorted(names.items()):
-            data, text, now = then.get(name), _decoded(then.get(name, b"")), _on_disk(path)
+            data, text, now = then.get(name), _decoded(then.get(name, b"")), None
+            with suppress(PathError):
+                now = read_bytes(path, MAX_BYTES)
             options = _OPTIONS.get(posixpath.basename(name))
             # Of a project's file, only options of previews count.
             if data == now or (options and options not in (data or b"") + (now or b"")):
@@ -259,13 +261,6 @@ class Tree:
             else:
                 fresh[path] = text
         return fresh, as_now
-
-
-def _on_disk(path: str) -> bytes | None:
-    try:
-        return read_bytes(path, MAX_BYTES)
-    except PathError:
-        return None
 
 
 def _decoded(data: bytes) -> str | None:
