@@ -20,7 +20,7 @@ from foldline.plugins.instructions.clients import project_clients
 from foldline.plugins.instructions.drift import drift
 from foldline.plugins.instructions.mentions import mentions
 from foldline.plugins.instructions.moving import Mover
-from foldline.plugins.instructions.stack import LeftOut, unread
+from foldline.plugins.instructions.stack import LeftOut, loaded, unread
 from foldline.plugins.instructions.stale import StaleMention, stale_mentions
 from foldline.plugins.instructions.targets import Targets
 
@@ -69,7 +69,10 @@ def check_repository(
         fixes = (Fix(title, (Change(place, new),)),) if new else ()
         code = Code.STALE_REFERENCE
         yield Diagnostic(code, default_severity(code), one.message, place, fixes)
-    for section, message, other, at in drift(folder, file, relative):
+    # A rule without imports is read as it is.
+    asks = not file.has_front_matter or "@" in file.text
+    stacks = loaded(folder, relative) if asks else {}
+    for section, message, other, at in drift(stacks, file, relative):
         place = SourceSpan(str(path), section.start, file.end_of_line(section.start))
         related = Related(SourceSpan(str(folder.root / other), at, at), "This is the other file.")
         code = Code.SECTION_DRIFT
@@ -81,7 +84,7 @@ def check_repository(
         message = f"`foldline fold --unfold` would refuse `{section.title}`: {why}."
         yield Diagnostic(Code.SECTION_DRIFT, Severity.WARNING, message, place)
     starts = {one.mention.start for one in stale}
-    for left, titles in unread(folder, file, relative).items():
+    for left, titles in unread(folder, stacks, relative).items():
         clients, start = " and ".join(titles), left.place[0]
         if left.via and start + 1 not in starts:
             yield _of_import(folder, file, path, left, clients)

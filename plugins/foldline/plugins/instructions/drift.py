@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from posixpath import basename, dirname
 
-from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile, InstructionSection
-from foldline.plugins.instructions.stack import loaded
+from foldline.plugins.instructions.stack import Stack
 
 # What copies for several clients call each of them; a title with it is for that one alone.
 _NAMES = r"claude(?: code)?|codex|copilot|cursor|gemini(?: cli)?|opencode|zed|agents(?=\.md)"
@@ -19,7 +18,7 @@ _MOST_COMPARED = 500
 
 
 def drift(
-    folder: Folder, file: InstructionFile, path: str
+    stacks: Mapping[Stack, Mapping[str, InstructionFile]], file: InstructionFile, path: str
 ) -> Iterator[tuple[InstructionSection, str, str, int]]:
     """Yield sections that a file has and its copy for other clients hasn't, or in other words.
 
@@ -27,7 +26,7 @@ def drift(
     of its titles and one of its texts; neither names the other. Other words are told in one only.
     """
     # Rules and skills are no copies of each other.
-    files = {} if file.has_front_matter else loaded(folder, path)
+    files = {} if file.has_front_matter else {one.title: stacks[one] for one in stacks}
     mine, place = _sections(file), _OWN_FOLDER.sub("", dirname(path))
     for other in sorted({one for paths in files.values() for one in paths}):
         theirs = [title for title, paths in files.items() if other in paths and path not in paths]

@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache, partial
 from itertools import chain, islice
 from pathlib import PurePosixPath
-from posixpath import basename, dirname, join, normpath, relpath
+from posixpath import dirname, join, normpath, relpath
 from typing import Any
 
 from foldline.backends.errors import PathError
@@ -131,44 +131,32 @@ def stacks(
         yield _Stack(folder.access.file_backend, folder.counter(), client, file, place).build()
 
 
-def unread(folder: Folder, file: InstructionFile, path: str) -> dict[LeftOut, list[str]]:
+def loaded(folder: Folder, path: str) -> dict[Stack, dict[str, InstructionFile]]:
+    """Return the project's clients' stacks for a file, without costs, and the files of each."""
+    found: dict[Stack, dict[str, InstructionFile]] = {}
+    for client in project_clients(folder, folder.root / path):
+        maker = _Stack(folder.access.file_backend, _NO_COUNTER, client, path, ".")
+        stack = maker.build()
+        files = ((one.path, maker.read(one.path)) for one in stack.files)
+        found[stack] = {one: file for one, file in files if file}
+    return found
+
+
+def unread(folder: Folder, stacks: Iterable[Stack], path: str) -> dict[LeftOut, list[str]]:
     """Return what clients don't read of an instruction file or of its imports, with their titles.
 
     Only what other files of the repository cause, if git doesn't ignore those.
     """
-    backend, found = folder.access.file_backend, dict[LeftOut, list[str]]()
-    doubtful = any(
-        mark or not (backend.root / one).is_file() for one, mark, _ in _imported(file, path)
-    )
-    for client in project_clients(folder, folder.root / path):
-        maker = _Stack(backend, _NO_COUNTER, client, path, ".")
-        choices = (rule for rule in client.rules if rule.unless or rule.pick != "all")
-        names = {basename(name) for rule in choices for name in maker.names(rule)}
-        if (
-            client.limit is None
-            and basename(path) not in names
-            and not (doubtful and client.imports)
-        ):
-            continue
-        stack = maker.build()
+    rules, found = folder.access.file_backend.rules(), dict[LeftOut, list[str]]()
+    for stack in stacks:
         for one in stack.left_out:
             other = one.path if one.via == path else one.by * (one.path == path)
-            if other and not backend.rules().for_path(other, is_folder=False):
+            if other and not rules.for_path(other, is_folder=False):
                 found.setdefault(one, []).append(stack.title)
         for title, at in (one.cut for one in stack.files if one.path == path and one.cut):
             why = f"reads no further than this, in {title!r}: its limit"
             found[LeftOut(path, why, place=(at, at))] = [stack.title]
     return found
-
-
-def loaded(folder: Folder, path: str) -> dict[str, dict[str, InstructionFile]]:
-    """Return the files that each of the project's clients loads for one, by title and path."""
-    loaded: dict[str, dict[str, InstructionFile]] = {}
-    for client in project_clients(folder, folder.root / path):
-        stack = _Stack(folder.access.file_backend, _NO_COUNTER, client, path, ".")
-        files = ((one.path, stack.read(one.path)) for one in stack.build().files)
-        loaded[client.title] = {one: file for one, file in files if file}
-    return loaded
 
 
 @record(slots=False)
@@ -222,7 +210,7 @@ class _Stack:
         here |= {"all": True, "above": not below, "below": below}
         if not here[rule.folders] or (rule.lists and self.counter is _NO_COUNTER):
             return
-        names = self.names(rule)
+        names = self._names(rule)
         paths_named = {name: paths for name in names if (paths := self._named(place, name))}
         kept = next(iter(paths_named), "")
         if rule.pick == "kind" and not below:
@@ -354,7 +342,7 @@ class _Stack:
         except PathError:
             return path
 
-    def names(self, rule: Rule) -> tuple[str, ...]:
+    def _names(self, rule: Rule) -> tuple[str, ...]:
         """The names of a rule, those that the project sets included."""
         value = self._setting(rule.setting)
         listed = value if isinstance(value, list) else [value]
