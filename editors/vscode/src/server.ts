@@ -39,7 +39,7 @@ export class ServerMissing extends Error {
 
 /** A crash this soon after another is not answered with a restart: it would only crash again. */
 const CRASH_WINDOW_MS = 60_000;
-/** The server leaves links to VS Code's own Markdown where that changes them after a move. */
+/** Unless this is `never`, VS Code's own Markdown changes the links of files after they move. */
 const MARKDOWN_LINKS = 'markdown.updateLinksOnFileMove.enabled';
 
 export class Server implements vscode.Disposable {
@@ -239,13 +239,23 @@ export class Server implements vscode.Disposable {
           },
           workspace: {
             configuration: ({ items }) =>
-              items.map(({ section }) =>
-                section === 'foldline'
-                  ? setValues()
-                  : section === MARKDOWN_LINKS
-                    ? vscode.workspace.getConfiguration().get<unknown>(section)
-                    : null,
-              ),
+              items.map(({ section }) => (section === 'foldline' ? setValues() : null)),
+            willRenameFiles: async (event, next) => {
+              const edit = await next(event);
+              const own = vscode.workspace.getConfiguration().get<string>(MARKDOWN_LINKS, 'never');
+              if (edit && own !== 'never') {
+                // It reads the moved files' own links from where they were.
+                for (const [uri] of edit.entries()) {
+                  const moved = event.files.some(({ oldUri }) =>
+                    `${uri.path}/`.startsWith(`${oldUri.path}/`),
+                  );
+                  if (moved) {
+                    edit.set(uri, []);
+                  }
+                }
+              }
+              return edit;
+            },
           },
         },
         // The server's standard error is read by ServerProcess, which keeps its last line.

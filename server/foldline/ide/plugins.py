@@ -150,13 +150,8 @@ class Plugin:
         """Yield the places in these Markdown files and modules that name what is referred to."""
         return ()
 
-    def follow(
-        self, folder: Folder, names: Mapping[str, str], *, links: bool = True
-    ) -> Iterable[Change]:
-        """Yield the changes of texts that name what gets another name: a path, or `PATH#ANCHOR`.
-
-        Without `links`, the editor changes those of Markdown.
-        """
+    def follow(self, folder: Folder, names: Mapping[str, str]) -> Iterable[Change]:
+        """Yield the changes of texts that name what gets another name: a path, or `PATH#ANCHOR`."""
         return ()
 
 

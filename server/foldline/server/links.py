@@ -9,7 +9,8 @@ from lsprotocol import types
 
 from foldline.backends.base.waiting import LONG, in_thread
 from foldline.ide.plugins import Link, Plugin, Target, plugins
-from foldline.ide.uris import local_path
+from foldline.ide.uris import local_path, uri_of
+from foldline.server.convert import LineIndex
 from foldline.server.snapshots import LspSnapshot, with_snapshot
 
 if TYPE_CHECKING:
@@ -52,3 +53,12 @@ async def links_in(
 
     # Not in the query: this may read many files.
     return await in_thread(resolve, LONG)
+
+
+def location(ls: FoldlineServer, folder: Folder, path: str, line: int) -> types.Location | None:
+    """Return a line of a file of a folder, 0 for its start; None for what can't be read."""
+    files = folder.access.file_backend
+    if not path or (text := files.text_of(path)) is None:
+        return None
+    index = LineIndex.of(text, ls.documents.position_codec.encoding)
+    return types.Location(uri_of(files.root / path), index.line(max(line - 1, 0)))

@@ -69,7 +69,7 @@ async def test_a_name_has_the_uses_of_what_it_names(editor: Editor) -> None:
         )
         for place in places
     ]
-    assert uses[1] is None
+    assert not uses[1]
     assert [(one.uri, one.range.start.line) for one in uses[0] or ()] == [
         (editor.uri("lib/cart.py"), 3),
     ]

@@ -76,9 +76,7 @@ class Instructions(Plugin):
 
         return named(access, references, texts, modules)
 
-    def follow(
-        self, folder: Folder, names: Mapping[str, str], *, links: bool = True
-    ) -> Iterable[Change]:
+    def follow(self, folder: Folder, names: Mapping[str, str]) -> Iterable[Change]:
         from foldline.plugins.instructions.renaming import follow
 
-        return follow(folder, names, links=links)
+        return follow(folder, names)

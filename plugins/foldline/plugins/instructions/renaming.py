@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from posixpath import basename, dirname, join, normpath, relpath
 from urllib.parse import quote, unquote
 
@@ -21,71 +20,73 @@ from foldline.plugins.instructions.targets import Tree
 
 _SECONDS = 10.0
 _ANCHOR = re.compile(r"#([^\s)>`\"']+)")
+# Links may lead out of the root.
+_DEEP = "/_" * 64
 
 
-def follow(folder: Folder, names: Mapping[str, str], *, links: bool) -> Iterator[Change]:
+def follow(folder: Folder, names: Mapping[str, str]) -> Iterator[Change]:
     """Yield the changes of a folder's Markdown; what meant one thing means that afterwards.
 
     Raises:
-        RenameRefused: A new name is taken, or a file can't be read or changed.
+        RenameRefused: A file that may have to change can't be read.
     """
     files, check, path = folder.access.file_backend, deadline(_SECONDS), ""
     words = {basename(one).rpartition("#")[2].lower() for pair in names.items() for one in pair}
     try:
         paths = tuple(stamp.path for stamp in files.walk_folder(".", check=check))
         trees = Tree(paths, str), Tree(tuple(_moved(one, names) for one in paths), str)
-        if taken := [new for new in names.values() if trees[0].named(f"/{new}", "")]:
-            raise RenameRefused(f"{taken[0]} exists already")
         for path in paths:
             check()
-            if not path.endswith((".md", ".mdc", ".mdx", ".markdown")):
-                continue
-            text, file = files.load(path).text, folder.root / path
-            plain = unquote(text).lower()
-            if _moved(path, names) != path or any(word in plain for word in words):
-                changes = [*_changes(path, text, names, *trees, links=links)]
-                if changes and file.exists() and not file.stat().st_mode & 0o222:
-                    raise RenameRefused(f"{path} has to change, and can only be read")
-                yield from (Change(SourceSpan(str(file), *place), new) for place, new in changes)
+            if path.endswith((".md", ".mdc", ".mdx", ".markdown")):
+                text = files.load(path).text
+                plain = unquote(text).lower()
+                if _moved(path, names) != path or any(word in plain for word in words):
+                    for start, end, new in _changes(path, text, names, *trees):
+                        yield Change(SourceSpan(str(folder.root / path), start, end), new)
     except (PathError, ParseRefusedError, OutOfTimeError) as error:
         why = f"{error}" or f"all Markdown takes more than {_SECONDS:.0f} s"
         raise RenameRefused(f"{path}, which may name it, can't be read: {why}") from error
 
 
+def relative(written: str, path: str, folder: str) -> str:
+    """Return a path from the root as a name from a folder, in the style of one that is written."""
+    new = relpath(join(_DEEP, path), join(_DEEP, folder))
+    start = "./" * (written.startswith("./") and len(written) > len("./"))
+    return start + new + "/" * written.endswith("/")
+
+
 def _changes(
-    path: str, text: str, renamed: Mapping[str, str], before: Tree, after: Tree, *, links: bool
-) -> Iterator[tuple[tuple[int, int], str]]:
+    path: str, text: str, renamed: Mapping[str, str], before: Tree, after: Tree
+) -> Iterator[tuple[int, int, str]]:
     markdown, folder, here = read_markdown(text), dirname(path), dirname(_moved(path, renamed))
-    targets = dict(markdown.link_targets())
-    names = {start: text[start:end].partition("#")[0] for start, end in targets.items()}
-    names |= {one.start: one.name for one in mentions(markdown) if one.kind == Kind.PATH}
+    links = dict(markdown.link_targets())
+    names = {start: text[start:end].partition("#")[0] for start, end in links.items()}
+    paths = (one for one in mentions(markdown) if one.kind == Kind.PATH)
+    # In drawings, a name is a part of its path.
+    names |= {one.start: one.name for one in paths if text.startswith(one.name, one.start)}
     for start, name in names.items():
-        end, plain = start + len(name), unquote(name) if start in targets else name
+        end, plain = start + len(name), unquote(name) if start in links else name
         meant = before.named(plain, folder) if name else [path]
         if len(meant) != 1:
             continue
-        target = _moved(meant[0], renamed)
-        may_change = name and (links or start not in targets)
-        is_relative = normpath(join(folder, plain)) == meant[0]
+        target, is_relative = _moved(meant[0], renamed), normpath(join(folder, plain)) == meant[0]
         # Others than foldline find what links and imports name from their folder alone.
-        is_strict = is_relative and (start in targets or text[start - 1] == "@")
-        is_wrong = is_strict and normpath(join(here, plain)) != target
-        if may_change and (is_wrong or after.named(plain, here) != [target]):
-            lead = "./" if plain.startswith("./") else "/" * plain.startswith("/")
-            # From the folder around it, as dots alone are no name.
-            above = relpath(dirname(target) or ".", here or ".")
-            ways = [target, normpath(join(above, basename(target)))][:: -1 if is_relative else 1]
-            fitting = (way for way in ways if after.named(lead + way, here) == [target])
-            for way in islice(fitting, 1):
-                new = f"{lead}{way}{'/' * plain.endswith('/')}"
-                if start in targets and text[start - 1] != "<":
-                    new = re.sub(r"[\s()<>%#?]", lambda one: quote(one[0]), new)
-                yield (start, end), new
+        is_strict = is_relative and (start in links or text[start - 1] == "@")
+        is_kept = normpath(join(here, plain)) == target or not is_strict
+        if name and not (is_kept and after.named(plain, here) == [target]):
+            from_root = "/" * plain.startswith("/") + target + "/" * plain.endswith("/")
+            ways = [from_root, relative(plain, target, here)][:: -1 if is_relative else 1]
+            # Dots alone are no name, but a link.
+            named = (way for way in ways if start in links or way.strip("./"))
+            new = next((way for way in named if after.named(way, here) == [target]), "")
+            if start in links and text[start - 1] != "<":
+                new = re.sub(r"[\s()<>%#?]", lambda one: quote(one[0]), new)
+            if new:
+                yield start, end, new
         anchor = _ANCHOR.match(text, end)
-        section = anchor and renamed.get(f"{meant[0]}#{unquote(anchor[1]).lower()}")
-        if anchor and section:
+        if anchor and (section := renamed.get(f"{meant[0]}#{unquote(anchor[1]).lower()}")):
             new = section.rpartition("#")[2]
-            yield anchor.span(1), quote(new) if "%" in anchor[1] else new
+            yield *anchor.span(1), quote(new) if "%" in anchor[1] else new
 
 
 def _moved(path: str, names: Mapping[str, str]) -> str:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import chain
-from posixpath import dirname, join, normpath
-from urllib.parse import unquote
 
-from foldline.backends.errors import PathError
 from foldline.ide.analysis.model import SourceSpan, Span
 from foldline.ide.checks.diagnostic import Change
 from foldline.ide.errors import RenameRefused
-from foldline.ide.instructions.document import InstructionFile, instruction_file
+from foldline.ide.instructions.document import InstructionFile, InstructionSection
 from foldline.ide.plugins import Plugin, plugins
 from foldline.ide.snapshot import Snapshot
 
@@ -21,57 +18,37 @@ _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])|<[^<>]*>")
 _NOT_IN_ANCHORS = re.compile(r"[^\w\- ]")
 
 
-def section_at(document: Snapshot, offset: int) -> tuple[Span, InstructionFile, int] | None:
-    """Return the place of the heading or of the link's anchor at an offset, its file and section.
-
-    The section is the place among those of the file; None where there is none.
-    """
-    if (file := document.instructions) is None:
-        return None
-    for at, section in enumerate(file.sections):
+def heading_at(file: InstructionFile, offset: int) -> tuple[InstructionSection, Span] | None:
+    """Return the section whose heading is at an offset, and the place of its title."""
+    for section in file.sections:
         if section.number and file.heading(section).holds(offset):
-            return _title(file, at), file, at
-    for start, end in file.markdown.link_targets():
-        path, _, anchor = file.text[start:end].partition("#")
-        if anchor and start <= offset <= end:
-            folder, target = document.folder, normpath(join(dirname(file.path), unquote(path)))
-            if path:
-                try:
-                    text = folder.access.file_backend.read_source(target).text
-                except PathError:
-                    return None
-                file = instruction_file(folder.root / target, folder.root, text)
-            names = anchors(file)
-            at = names.index(unquote(anchor).lower()) if unquote(anchor).lower() in names else -1
-            return (Span(end - len(anchor), end), file, at) if at >= 0 else None
+            return section, Span(*next(_TITLE.finditer(file.text, section.start)).span(1))
     return None
 
 
 def rename_section(document: Snapshot, offset: int, name: str) -> tuple[Change, ...] | None:
-    """Return the changes that rename the section at an offset; None where there is none.
+    """Return the changes that rename the section of a heading; None where there is none.
 
     Raises:
-        RenameRefused: The heading or its anchor would be another one's, or a file can't be changed.
+        RenameRefused: It wouldn't be a heading's text, or a file can't be read.
     """
-    if (named := section_at(document, offset)) is None:
+    file = document.instructions
+    if file is None or (found := heading_at(file, offset)) is None:
         return None
-    (_, file, at), title = named, " ".join(name.split())
-    place = _title(file, at)
+    (section, place), title = found, " ".join(name.split())
     after = replace(file, text=f"{file.text[: place.start]}{title}{file.text[place.end :]}")
-    titles, anchor = [one.title for one in file.sections], _anchor(title)
-    titles[at] = title
-    if not anchor or titles != [one.title for one in after.sections]:
+    titles = [title if one is section else one.title for one in file.sections]
+    if not _anchor(title) or titles != [one.title for one in after.sections]:
         raise RenameRefused(f"{name!r} isn't the text of a heading: give words, without marks")
-    if [_anchor(one.title) for one in after.sections if one.number].count(anchor) > 1:
-        raise RenameRefused(f"another heading of {file.path} has the anchor #{anchor}")
-    pairs = [*zip(file.sections, after.sections, strict=True)]
-    keys = {f"{old.key}": new.key for old, new in pairs if old.key != new.key and "." in old.key}
-    spans = (Span(*span) for span in file.markdown.code_spans())
+    here, keys = str(document.folder.root / file.path), dict[str, str]()
+    for old, new in zip(file.sections, after.sections, strict=True):
+        # A word alone means other things as often.
+        keys |= {old.key: new.key} if "." in old.key and old.key != new.key else {}
+    spans = [Span(*one) for one in file.markdown.code_spans()]
     texts = [(place, title), *((one, keys.get(file.text[one.start : one.end])) for one in spans)]
-    here = str(document.folder.root / file.path)
     changes = [Change(SourceSpan(here, *one), text) for one, text in texts if text is not None]
-    old_and_new = zip(anchors(file), anchors(after), strict=True)
-    moved = {f"{file.path}#{old}": f"{file.path}#{new}" for old, new in old_and_new if old != new}
+    both = zip(anchors(file), anchors(after), strict=True)
+    moved = {f"{file.path}#{old}": f"{file.path}#{new}" for old, new in both if old != new}
     followed = plugins().ask(Plugin.follow, document.folder, moved)
     return (*changes, *chain.from_iterable(followed))
 
@@ -90,9 +67,3 @@ def anchors(file: InstructionFile) -> list[str]:
 
 def _anchor(title: str) -> str:
     return _NOT_IN_ANCHORS.sub("", _LINK.sub(r"\1", title).lower()).replace(" ", "-")
-
-
-def _title(file: InstructionFile, at: int) -> Span:
-    """Return the place of a heading's text, without its marks."""
-    match = _TITLE.match(file.text, file.sections[at].start)
-    return Span(*match.span(1)) if match else file.heading(file.sections[at])

@@ -22,12 +22,12 @@ async def handle(
 ) -> types.PrepareRenamePlaceholder | None:
     def query(snapshot: LspSnapshot) -> types.PrepareRenamePlaceholder | None:
         offset = snapshot.offset(params.position)
-        if snapshot.instructions is not None:
-            from foldline.ide.instructions.renaming import section_at
+        if (file := snapshot.instructions) is not None:
+            from foldline.ide.instructions.renaming import heading_at
 
-            place, file, at = section_at(snapshot, offset) or (None, None, 0)
-            title = file.sections[at].title if file else ""
-            return types.PrepareRenamePlaceholder(snapshot.range(place), title) if place else None
+            section, place = heading_at(file, offset) or (None, None)
+            found = section and place and (snapshot.range(place), section.title)
+            return types.PrepareRenamePlaceholder(*found) if found else None
         target = features.target_at(snapshot.analysis, offset)
         if target is not None:
             return types.PrepareRenamePlaceholder(snapshot.range(target.place), target.field.id)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -10,9 +11,7 @@ from lsprotocol import types
 from foldline.backends.base.waiting import LONG, in_thread
 from foldline.backends.errors import BackendError
 from foldline.ide import features
-from foldline.ide.uris import uri_of
-from foldline.server.convert import LineIndex
-from foldline.server.links import links_in
+from foldline.server.links import links_in, location
 from foldline.server.snapshots import with_snapshot
 
 if TYPE_CHECKING:
@@ -40,15 +39,9 @@ async def handle(ls: FoldlineServer, params: types.ReferenceParams) -> list[type
     return await in_thread(partial(_uses, ls, links[0]), LONG) if links else None
 
 
-def _uses(ls: FoldlineServer, link: ResolvedLink) -> list[types.Location] | None:
-    files, target = link.folder.access.file_backend, link.target
-    try:
-        uses = link.folder.access.find_references(f"{target.path}:{target.line}")
-    except BackendError:
-        return None  # No name of code stands there.
-    encoding = ls.documents.position_codec.encoding
-    index = cache(lambda path: LineIndex.of(files.load(path).text, encoding))
-    return [
-        types.Location(uri_of(files.root / one.path), index(one.path).line(one.line - 1))
-        for one in uses
-    ]
+def _uses(ls: FoldlineServer, link: ResolvedLink) -> list[types.Location]:
+    with suppress(BackendError):  # No name of code stands there.
+        uses = link.folder.access.find_references(f"{link.target.path}:{link.target.line}")
+        every = (location(ls, link.folder, one.path, one.line) for one in uses)
+        return [one for one in every if one is not None]
+    return []

@@ -21,17 +21,11 @@ METHOD = types.WORKSPACE_WILL_RENAME_FILES
 OPTIONS = types.FileOperationRegistrationOptions(
     [types.FileOperationFilter(types.FileOperationPattern("**"), scheme="file")]
 )
-# Unless that is `never`, VS Code's own Markdown changes links after the move.
-_LINKS = types.ConfigurationItem(section="markdown.updateLinksOnFileMove.enabled")
 
 
 async def handle(ls: FoldlineServer, params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
     if not params.files:
         return None
-    workspace, values = ls.client_capabilities.workspace, list[object]()
-    if workspace is not None and workspace.configuration:
-        values += await ls.workspace_configuration_async(types.ConfigurationParams([_LINKS]))
-    links = "prompt" not in values and "always" not in values
 
     def edit() -> types.WorkspaceEdit:
         uris = chain.from_iterable((file.old_uri, file.new_uri) for file in params.files)
@@ -41,9 +35,7 @@ async def handle(ls: FoldlineServer, params: types.RenameFilesParams) -> types.W
         folder = ls.core.folder(paths[0])
         names = [path.relative_to(folder.root).as_posix() for path in paths]
         moves = dict(zip(names[::2], names[1::2], strict=True))
-        return edit_in(
-            ls, chain.from_iterable(plugins().ask(Plugin.follow, folder, moves, links=links))
-        )
+        return edit_in(ls, chain.from_iterable(plugins().ask(Plugin.follow, folder, moves)))
 
     try:
         return await in_thread(edit, LONG)
