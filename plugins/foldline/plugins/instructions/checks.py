@@ -13,7 +13,6 @@ from foldline.ide.checks.codes import Code, Severity, default_severity
 from foldline.ide.checks.diagnostic import Change, Diagnostic, Fix, Related
 from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile
-from foldline.ide.instructions.files import instruction_files
 from foldline.ide.instructions.front_matter import fields, matches, unknown_fields
 from foldline.ide.snapshot import Snapshot
 from foldline.plugins.instructions.clients import project_clients
@@ -77,8 +76,9 @@ def check_repository(
         related = Related(SourceSpan(str(folder.root / other), at, at), "This is the other file.")
         code = Code.SECTION_DRIFT
         yield Diagnostic(code, default_severity(code), message, place, related=(related,))
-    files = instruction_files(folder) if "Folded: " in file.text else ()
-    names = [one.relative_to(folder.root).as_posix() for one in files]
+    tree, moved = Targets(folder.access, relative).tree, f"folded from {relative}#"
+    paths = tree.paths if "Folded: " in file.text else ()
+    names = [one for one in paths if one.endswith((".md", ".mdc")) and moved in tree.read(one)]
     for section, why in Mover(folder.access.file_backend, relative, names).lost():
         place = SourceSpan(str(path), section.start, file.end_of_line(section.start))
         message = f"`foldline fold --unfold` would refuse `{section.title}`: {why}."
