@@ -364,7 +364,7 @@ class SdkAdapter(BaseAdapter, Generic[ClientT]):
             # httpx2 has no public access to its connections.
             network: Any = getattr(getattr(transport, "_pool", None), "_network_backend", None)
             if network is not None:
-                network.connect_tcp = _Connection.made_by(network.connect_tcp)
+                network.connect_tcp = partial(_Connection, network.connect_tcp)
         # An adapter that is garbage-collected leaves no connections open.
         self._closing = weakref.finalize(self, http_client.close)
         try:
@@ -431,14 +431,10 @@ def plain_message(
 class _Connection:
     """A connection, of the request that uses it last."""
 
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
+    def __init__(self, connect: Callable[..., Any], *args: Any, **keywords: Any) -> None:
+        self._stream = connect(*args, **keywords)
         self._lock = threading.Lock()
         self._scope: CancelScope | None = None
-
-    @classmethod
-    def made_by(cls, connect: Callable[..., Any]) -> Callable[..., Self]:
-        return lambda *args, **keywords: cls(connect(*args, **keywords))
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._stream, name)
@@ -455,7 +451,7 @@ class _Connection:
         finally:
             # Otherwise a connection that broke is what the SDK connects again after.
             scope.check()
-        return _Connection(result) if call.__name__ == "start_tls" else result
+        return _Connection(lambda: result) if call.__name__ == "start_tls" else result
 
     def _break(self, scope: CancelScope) -> None:
         with self._lock:

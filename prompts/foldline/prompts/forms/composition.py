@@ -154,19 +154,14 @@ class FieldForm:
         return text_of(value) if form is None else form.text(value)
 
 
-def compose(hint: object) -> FieldForm | None:
+def compose(hint: object, *, is_item: bool = False) -> FieldForm | None:
     """Return the text form of a type; None for one that shows with `str`, as text and numbers do.
+
+    What is around an item may hold its untrusted text.
 
     Raises:
         PromptValidationError: The forms don't go together, or with the type, or no text shows it.
     """
-    form = _compose(hint)
-    if form is not None and form.exposed:
-        raise PromptValidationError(_HELD.format(hint_text(form.hint)))
-    return form
-
-
-def _compose(hint: object) -> FieldForm | None:
     inner, forms = _split(hint)
     members = union_members(inner)
     _check_order(forms)
@@ -188,8 +183,6 @@ def _compose(hint: object) -> FieldForm | None:
         return None
     bare = untrusted and not is_json
     first = item(0)
-    if first is not None and first.alone:
-        raise PromptValidationError(_HELD.format(hint_text(inner)))
     if bare and first is not None and first.untrusted and not first.exposed:
         # A list of items in tags; a mapping or a limit shows more than whole items.
         kinds = [kind for member in members for kind in get_args(member) if kind is not Ellipsis]
@@ -197,6 +190,8 @@ def _compose(hint: object) -> FieldForm | None:
     fences = [isinstance(form, FenceForm) for form in forms if isinstance(form, WrapForm)]
     # Markdown doesn't see a fence in a tag.
     exposed = untrusted and (any(fences[:-1]) or (bare and not fences))
+    if (exposed and not is_item) or (first is not None and first.alone):
+        raise PromptValidationError(_HELD.format(hint_text(inner)))
     alone = untrusted and fences[-1:] == [True]
     return FieldForm(inner, forms, item, shows, untrusted, bare, exposed, alone)
 
@@ -293,10 +288,10 @@ def _items_of(members: Sequence[object]) -> Callable[[int], FieldForm | None]:
     arguments = get_args(likely[0])
     origin = get_origin(likely[0])
     if origin is tuple and arguments[-1] is not Ellipsis:
-        each = tuple(map(_compose, arguments))
+        each = tuple(compose(argument, is_item=True) for argument in arguments)
         return lambda place: each[place] if place < len(each) else None
     is_mapping = isinstance(origin, type) and issubclass(origin, collections.abc.Mapping)
-    item = _compose(arguments[1] if is_mapping and len(arguments) > 1 else arguments[0])
+    item = compose(arguments[is_mapping and len(arguments) > 1], is_item=True)
     return lambda _: item
 
 
@@ -313,7 +308,7 @@ def _shows(hint: object, forms: tuple[Form, ...], members: Sequence[object]) -> 
         if kind is not Repr.COLLECTION or not isinstance(first, ListForm):
             return PlainRepr(hint, kind, forms)
         for argument in get_args(member):
-            item = None if argument is Ellipsis else _compose(argument)
+            item = None if argument is Ellipsis else compose(argument, is_item=True)
             shows = None if item is None else item.shows
             if shows is not None and shows.kind is not Repr.ENUM:
                 return replace(shows, of_item=True)
