@@ -134,29 +134,21 @@ class EvaluationStream(Generic[OutputT]):
 
     def _heard(self, keywords: dict[str, Any]) -> dict[str, Any]:
         """Return keywords with which the stream hears what happens, and then the caller's own."""
-        bus: Any = keywords.get("bus") or getattr(keywords.get("session"), "bus", None)
-        bus = bus or InProcessEventBus()
-        on_text = keywords.get("on_text") or (lambda _: None)
+        bus = keywords.get("bus") or getattr(keywords.get("session"), "bus", None)
+        self._bus: Any = bus or InProcessEventBus()
+        self._on_text = keywords.get("on_text") or (lambda _: None)
+        heard = SimpleNamespace(publish=self._publish, subscribe=self._bus.subscribe)
+        return {**keywords, "bus": heard, "on_text": self._hear_text}
 
-        def publish(event: object) -> Any:
-            if isinstance(event, Event):
-                self._hear(event)
-            return bus.publish(event)
-
-        def hear_text(text: str) -> None:
-            self._hear_text(text)
-            on_text(text)
-
-        own = {"bus": SimpleNamespace(publish=publish, subscribe=bus.subscribe)}
-        return {**keywords, **own, "on_text": hear_text}
-
-    def _hear(self, event: Event) -> None:
-        self._put("event", event)
+    def _publish(self, event: object) -> Any:
+        if isinstance(event, Event):
+            self._put("event", event)
         if isinstance(event, ModelAnswered):
             self._begin_message(event.turn + 1)
         elif isinstance(event, PromptRendered):
             self._begin_message(1)
             self._rendered = event.rendered if self._keywords.get("parse_output", True) else None
+        return self._bus.publish(event)
 
     def _begin_message(self, turn: int) -> None:
         self._turn, self._text, self._next = turn, "", 0
@@ -171,6 +163,7 @@ class EvaluationStream(Generic[OutputT]):
             if partial is not None and partial != self._partial:
                 self._partial = partial
                 self._put("event", partial)
+        self._on_text(text)
 
 
 def streamed(
