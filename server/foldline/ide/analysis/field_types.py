@@ -386,12 +386,8 @@ def _stand_in(name: str, shape: str, held: tuple[object, ...] = ()) -> object:
     # Metadata of any type is a part of it, too.
     body = {"__annotations__": {"held": Annotated[(object, *held)]}} if held else {}
     match shape:
-        case "":
-            return type(name, (Unresolved,), body)
         case "dataclass":
             return dataclass(type(name, (), body))
-        case "object":
-            return type(name, (), body)
         case "text object" | "text dataclass":
             return type(name, (), {"__str__": repr, **body})
         case "text":
@@ -400,7 +396,7 @@ def _stand_in(name: str, shape: str, held: tuple[object, ...] = ()) -> object:
             return cast("typing.Any", _Own)(name, {})
         case "plain" | "mixed":
             return enum.Enum(name, {})
-    return type(name, (getattr(builtins, shape),), body)
+    return type(name, (getattr(builtins, shape) if shape else Unresolved,), body)
 
 
 # Stands for an enum whose own `__str__` only running the code knows.
