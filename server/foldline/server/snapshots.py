@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.model import SourceSpan, Span
     from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.checks.diagnostic import Change
+    from foldline.ide.folder import Folder
     from foldline.ide.workspace import Workspace
     from foldline.server.server import FoldlineServer
 
@@ -107,11 +108,10 @@ def locate(snapshot: Snapshot, place: SourceSpan, encoding: Encoding) -> render.
     )
 
 
-def edit_in(ls: FoldlineServer, changes: Iterable[Change]) -> types.WorkspaceEdit:
-    """Changes of Markdown files, those of a file together, by document."""
+def edit_in(ls: FoldlineServer, folder: Folder, changes: Iterable[Change]) -> types.WorkspaceEdit:
+    """Changes of a folder's Markdown files, those of a file together, by document."""
     edits, opened = dict[str, list[types.TextEdit]](), ls.core.open_documents()
     for file, of_file in groupby(changes, lambda one: one.place.file):
-        folder = ls.core.folder(Path(file))
         text = folder.access.file_backend.load(Path(file).relative_to(folder.root).as_posix()).text
         index = LineIndex.of(text, ls.documents.position_codec.encoding)
         made = [types.TextEdit(index.range(*one.place[1:]), one.text) for one in of_file]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import islice, zip_longest
-from posixpath import dirname, join, normpath, relpath
+from posixpath import dirname, join, normpath
 from typing import NamedTuple, TypeAlias
 
 from foldline.backends.errors import PathError
@@ -21,6 +21,7 @@ from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.document import InstructionFile, InstructionSection, instruction_file
 from foldline.ide.instructions.renaming import anchors
 from foldline.plugins.instructions.mentions import Kind, mentions
+from foldline.plugins.instructions.renaming import relative
 from foldline.records import record
 
 Changes: TypeAlias = dict[str, str | None]
@@ -28,8 +29,6 @@ Changes: TypeAlias = dict[str, str | None]
 _Edit: TypeAlias = tuple[int, int, str]
 _Goes: TypeAlias = Callable[[str, str], Sequence[str]]
 """The files to which what has an anchor in a file moves; none if it stays."""
-# Links may lead out of the root.
-_DEEP = "/_" * 64
 _MOST_CHECKED = 50
 _POINTER = re.compile(r"\s*Folded: (.*) \((read|skill) `([^`\n]+)`\)(?=\s|\Z)")
 _MOVED = re.compile(r"<!--\s*(folded from ([^\n#]+)#([\w.-]+)):(.*?)-->", re.DOTALL)
@@ -249,7 +248,7 @@ class Mover:
             meant, from_root = normpath(join(dirname(at), name)), not dirname(at)
             if (from_root and not self._is_beside(to, name)) or not self._is_beside(at, name):
                 return name
-            new = name if meant == at else _relative(name, meant, to)
+            new = name if meant == at else relative(name, meant, dirname(to))
             # What leads out of neither folder is found by its end.
             return new if "../" in (name[:3], new[:3]) else name
 
@@ -296,14 +295,7 @@ def _link(written: str, at: str, to: str, goes: _Goes) -> str:
     there = to if to in new else [*new, old][0]
     if there == old and (dirname(at) == dirname(to) if path else at == to):
         return written
-    return ("" if mark and there == to else _relative(path, there, to)) + mark + anchor
-
-
-def _relative(written: str, path: str, to: str) -> str:
-    """Return a path from the root for the file `to`, in the style of one that is written."""
-    new = relpath(join(_DEEP, path), join(_DEEP, dirname(to)))
-    start = "./" * (written.startswith("./") and len(written) > len("./"))
-    return start + new + "/" * written.endswith("/")
+    return ("" if mark and there == to else relative(path, there, dirname(to))) + mark + anchor
 
 
 def _check_references(file: InstructionFile, sections: Sequence[InstructionSection]) -> None:

@@ -42,6 +42,5 @@ async def handle(ls: FoldlineServer, params: types.ReferenceParams) -> list[type
 def _uses(ls: FoldlineServer, link: ResolvedLink) -> list[types.Location]:
     with suppress(BackendError):  # No name of code stands there.
         uses = link.folder.access.find_references(f"{link.target.path}:{link.target.line}")
-        every = (location(ls, link.folder, one.path, one.line) for one in uses)
-        return [one for one in every if one is not None]
+        return [*filter(None, (location(ls, link.folder, one.path, one.line) for one in uses))]
     return []

@@ -25,7 +25,7 @@ async def handle(ls: FoldlineServer, params: types.RenameParams) -> types.Worksp
             from foldline.ide.instructions.renaming import rename_section
 
             named = rename_section(snapshot, snapshot.offset(params.position), params.new_name)
-            return None if named is None else edit_in(ls, named)
+            return None if named is None else edit_in(ls, snapshot.folder, named)
         asked = snapshot.project, snapshot.analysis, snapshot.offset(params.position)
         changes = features.rename(*asked, params.new_name)
         if changes is None:

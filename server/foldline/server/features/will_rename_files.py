@@ -35,7 +35,8 @@ async def handle(ls: FoldlineServer, params: types.RenameFilesParams) -> types.W
         folder = ls.core.folder(paths[0])
         names = [path.relative_to(folder.root).as_posix() for path in paths]
         moves = dict(zip(names[::2], names[1::2], strict=True))
-        return edit_in(ls, chain.from_iterable(plugins().ask(Plugin.follow, folder, moves)))
+        followed = plugins().ask(Plugin.follow, folder, moves)
+        return edit_in(ls, folder, chain.from_iterable(followed))
 
     try:
         return await in_thread(edit, LONG)
