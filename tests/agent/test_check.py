@@ -252,6 +252,8 @@ def test_the_configuration_decides_what_fails(project: Path) -> None:
     configuration.write_text("[tool.foldline]\ntoken-budget = 5\nexact-tokens = false\n")
     _, out, _ = run("check", project / "good.py")
     assert "more than its budget of 5. [token-budget]" in out
+    configuration.write_text("[tool.foldline]\ntoken-budget = 0\n")
+    assert "token-budget" not in run("check", project / "good.py")[1]
 
 
 def test_a_budget_is_not_proven_by_a_part_of_the_count(project: Path) -> None:

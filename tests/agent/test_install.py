@@ -186,6 +186,9 @@ def test_toml_is_kept_too(home: Path) -> None:
     assert file.read_text().startswith(TOML)
     assert install("codex", "--remove") == 0
     assert file.read_text().rstrip("\n") == TOML.rstrip("\n")
+    file.write_text('mcp_servers = { other = { command = "x" } }\n')
+    assert install("codex") == 0
+    assert values(file)["mcp_servers"].keys() == {"other", "foldline"}
 
 
 def test_what_a_user_set_of_the_entry_stays(home: Path) -> None:

@@ -87,6 +87,7 @@ def test_a_file_over_the_budget_is_reported_and_severities_are_the_projects(tmp_
     assert found_in(tmp_path, "AGENTS.md", text, budget) == ["token-budget: # Rules"]
     off = f'{budget}[tool.foldline.severity]\ntoken-budget = "off"\n'
     assert found_in(tmp_path, "AGENTS.md", text, off) == []
+    assert found_in(tmp_path, "AGENTS.md", text, "token-budget = 0\n") == []
 
 
 @pytest.mark.parametrize(
