@@ -32,8 +32,7 @@ class Rule:
     setting: tuple[str, str] | None = None
     joins: bool = False
     folders: Literal["all", "root", "start", "above", "below"] = "all"
-    below: Literal["", "off"] = ""
-    why: str = ""
+    not_below: str = ""
     pick: Literal["all", "first", "kind"] = "all"
     unless: tuple[str, ...] = ()
     repair: str = ""
@@ -90,8 +89,7 @@ def _read_into(clients: dict[str, Client], file: Path) -> None:
     problems |= {name: "isn't a name" for name in tables if not _NAME.fullmatch(name)}
     if problems:
         raise ArgumentsError(problems)
-    for name, client in tables.items():
-        clients[name] = replace(client, name=name)
+    clients.update({name: replace(client, name=name) for name, client in tables.items()})
 
 
 def chosen_clients(names: Iterable[str]) -> tuple[Client, ...]:

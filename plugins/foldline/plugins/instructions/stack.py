@@ -215,39 +215,33 @@ class _Stack:
         kept = next(iter(paths_named), "")
         if rule.pick == "kind" and not below:
             kept = next(filter(self._anywhere, names), "")
-        switches = (self._anywhere(name, place) for name in rule.unless if paths_named)
-        by = next(filter(None, switches), "")
         for name, paths in paths_named.items():
+            rivals = rule.unless if rule.pick == "all" or name == kept else (kept,)
+            by = next(filter(None, (self._anywhere(rival, place) for rival in rivals)), "")
             for path in [_joined(place, name.partition("*")[0])] if rule.lists else paths:
-                if below and rule.below == "off":
-                    self._leave_out(path, rule.why)
+                if below and rule.not_below:
+                    self._leave_out(path, rule.not_below)
                 elif by:
                     self._switch_off(path, by, rule.repair)
-                elif rule.pick != "all" and name != kept:
-                    self._switch_off(path, self._anywhere(kept, place))
                 elif rule.lists:
                     self._list(rule, path, paths, place)
-                elif self._real(path) not in self.seen and (file := self.read(path)):
-                    when, why, sure = self._timing(rule, file, place)
+                elif file := self._unseen(path):
+                    when, why, sure = self._when(rule, file, place)
                     if when is None:
                         self._leave_out(path, why, unmatched=sure)
                     else:
                         self._add(file, self._loaded(rule, path, when, why, sure=sure))
 
-    def _loaded(
-        self, rule: Rule, path: str, when: When, *whys: str, sure: bool = True
-    ) -> LoadedFile:
+    def _loaded(self, rule: Rule, path: str, when: When, *whys: str, sure: bool) -> LoadedFile:
         why = "; ".join(filter(None, (*whys, rule.about)))
         source, read = rule.source or self.client.source, rule.read or self.client.read
         return LoadedFile(path, when, why, source, read, rule.confirmed and sure)
 
-    def _timing(
-        self, rule: Rule, file: InstructionFile, place: str
-    ) -> tuple[When | None, str, bool]:
+    def _when(self, rule: Rule, file: InstructionFile, place: str) -> tuple[When | None, str, bool]:
         """When a file is loaded, why, and whether that's sure; of None, whether it's for others."""
         said = {one.name: one for one in fields(file)}
         values = {name: field.value for name, field in said.items()}
-        listed, (when, why) = said.get(rule.patterns), self._whenever(place)
+        listed, (when, why) = said.get(rule.patterns), self._usual(place)
         globs = list(globs_of(listed.items)) if listed else []
         shown = ", ".join(globs[:5])
         always = not rule.patterns or values.get("alwaysApply") == "true"
@@ -269,7 +263,7 @@ class _Stack:
                 return When.MATCH, f"it matches {glob}, if that holds below the root, too", False
         return None, f"it's for files that match {shown}", True
 
-    def _whenever(self, place: str) -> tuple[When, str]:
+    def _usual(self, place: str) -> tuple[When, str]:
         """When a file in a folder is loaded that isn't for some files alone, and why."""
         if place in self.below:
             return When.NESTED, f"when a file in {place} is read"
@@ -279,7 +273,7 @@ class _Stack:
         """Add the names and descriptions of the files in a folder."""
         shown: dict[str, str] = {}
         for path in paths:
-            if self._real(path) not in self.seen and (file := self.read(path)):
+            if file := self._unseen(path):
                 said = {one.name: one.value for one in fields(file)}
                 front, text = file.markdown.front_matter, listed_text(file)
                 if not said.get("description"):
@@ -291,7 +285,7 @@ class _Stack:
                     shown[path] = text
         if shown:
             what = f"names and descriptions of {len(shown)} {rule.lists}{'s' * (len(shown) > 1)}"
-            made = self._loaded(rule, at, *self._whenever(place), what)
+            made = self._loaded(rule, at, *self._usual(place), what, sure=True)
             tokens = self.counter.count("".join(shown.values()))
             self.files.append(replace(made, lists=tuple(shown), tokens=tokens))
 
@@ -328,6 +322,9 @@ class _Stack:
             _ = file.sections
             return file
         return None
+
+    def _unseen(self, path: str) -> InstructionFile | None:
+        return None if self._real(path) in self.seen else self.read(path)
 
     def _is_file(self, path: str) -> bool:
         """True for what is there and no folder; what is outside of the workspace is left out."""
@@ -414,18 +411,12 @@ class _Stack:
         end = len(data[:left].decode("utf-8", "ignore"))
         costs = _costs(file, end, self.counter, comments=self.client.comments)
         self.files.append(replace(made, **costs))
-        for path, doubt in self._imports(file, made.path) if self.client.imports else ():
-            if depth == self.client.imports:
-                self._leave_out(path, f"imports go {depth} deep")
-            elif len(self.files) >= _MOST_FILES or self._real(path) in self.seen:
-                continue
-            elif inner := self.read(path):
-                why, sure = f"{made.path} imports it{doubt}", made.confirmed and not doubt
-                new = replace(made, path=path, why=why, via=made.path, confirmed=sure)
-                self._add(inner, new, depth + 1)
+        if self.client.imports:
+            self._import(file, made, depth)
 
-    def _imports(self, file: InstructionFile, path: str) -> Iterator[tuple[str, str]]:
-        """Yield the files that a file imports, with what is in doubt; others are left out."""
+    def _import(self, file: InstructionFile, made: LoadedFile, depth: int) -> None:
+        """Add the files that a file imports, and leave out those that it imports in vain."""
+        path = made.path
         for one, mark, place in _imported(file, path):
             if one.startswith("~"):
                 self._leave_out(one, f"{path} imports it: not read here")
@@ -436,8 +427,13 @@ class _Stack:
             elif mark and mark in self.client.import_stops:
                 why, repair = f"not imported: in {path}, a `{mark}` follows", "put a space between"
                 self._leave_out(one, why, repair=repair, via=path, place=place)
-            else:
-                yield one, mark and f", if a `{mark}` may follow"
+            elif depth == self.client.imports:
+                self._leave_out(one, f"imports go {depth} deep")
+            elif len(self.files) < _MOST_FILES and (inner := self._unseen(one)):
+                why = f"{path} imports it" + (f", if a `{mark}` may follow" if mark else "")
+                sure = made.confirmed and not mark
+                new = replace(made, path=one, why=why, via=path, confirmed=sure)
+                self._add(inner, new, depth + 1)
 
 
 def _imported(file: InstructionFile, path: str) -> Iterator[tuple[str, str, tuple[int, int]]]:

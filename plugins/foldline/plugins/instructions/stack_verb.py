@@ -62,14 +62,14 @@ def run(options: Namespace) -> int:
     from foldline.ide.workspace import Workspace
     from foldline.plugins.instructions.stack import stacks
 
-    place = options.file or options.start or "."
-    path, here = resolved(place), resolved(options.start or ".")
-    if not here.is_dir():
+    here = resolved(options.start or ".")
+    path = resolved(options.file) if options.file else here
+    if options.start and not here.is_dir():
         raise Refused(f"{visible(options.start)}: there is no such folder", kind="path")
     root = repository_of(path)
     start = _inside(here, root) if options.start or here.is_relative_to(root) else "."
     file = _inside(path / "_" if path.is_dir() else path, root) if options.file else None
-    settings = () if options.client else settings_clients(place)
+    settings = () if options.client else settings_clients(str(path))
     try:
         clients = chosen_clients(options.client or settings)
     except ToolRefused as error:
