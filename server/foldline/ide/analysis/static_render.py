@@ -184,16 +184,15 @@ def render_opened(
 
 
 def summarized_alone(
-    prompt: TemplateValue | PromptValue,
-    sections: Container[SectionValue],
-    overrides: Mapping[tuple[str, ...], Visibility | None] | None = None,
+    prompt: TemplateValue | PromptValue, sections: Container[SectionValue]
 ) -> Iterator[SummarizedBlock]:
-    """Yield those of a prompt's summarized sections that are in `sections`; renders no others."""
-    renderer = _Renderer(prompt, overrides)
+    """Yield those of a prompt's sections that are in `sections`, summarized; renders no others."""
+    renderer = _Renderer(prompt)
     for top in renderer.arranged():
         for place in top.walk():
             section = place.section.value
             if section is not None and section in sections:
+                renderer.overrides = {place.path: Visibility.SUMMARY}
                 block = renderer.alone(place, section)
                 yield SummarizedBlock(block, renderer.opened(place, block))
 

@@ -14,12 +14,7 @@ from foldline.ide.analysis.module_analysis import ModuleAnalysis, PromptFacts
 from foldline.ide.analysis.placeholders import shown, texts_of
 from foldline.ide.analysis.section_tree import below, in_template, sections_with_paths, span_of
 from foldline.ide.analysis.stability import declares_changes, static_plan
-from foldline.ide.analysis.static_render import (
-    StaticBlock,
-    SummarizedBlock,
-    rendered,
-    summarized_alone,
-)
+from foldline.ide.analysis.static_render import SummarizedBlock, rendered, summarized_alone
 from foldline.ide.analysis.values import External, Items, SectionValue, TemplateValue, Text, kept
 from foldline.ide.checks.codes import Code
 from foldline.ide.checks.diagnostic import Change, Fix, LazyDiagnostic, at_argument, at_node
@@ -85,13 +80,12 @@ def _most_folded(prompt: PromptFacts) -> dict[tuple[str, ...], Visibility | None
     changes, around_kept = dict[tuple[str, ...], Visibility | None](), set[tuple[str, ...]]()
     blocks = rendered(prompt.value).blocks
     sections = {block.section for block in blocks if block.section.given("summary")}
-    folded = {block.path: Visibility.SUMMARY for block in blocks if block.section in sections}
-    alone = summarized_alone(prompt.value, sections, folded)
-    summaries = {one.block.path: _size(one.block) for one in alone}
+    alone = summarized_alone(prompt.value, sections)
+    summaries = {one.block.path: estimated_tokens(one.block.text) for one in alone}
     least = Counter[tuple[str, ...]]()
     for block in reversed(blocks):
         path, fit = block.path, block.section.known("fit")
-        least[path] += _size(block)
+        least[path] += estimated_tokens(block.text)
         if fit == "keep" or path in around_kept:
             around_kept.add(path[:-1])
         elif fit == "drop":
@@ -100,10 +94,6 @@ def _most_folded(prompt: PromptFacts) -> dict[tuple[str, ...], Visibility | None
             changes[path], least[path] = Visibility.SUMMARY, summaries[path]
         least[path[:-1]] += least[path]
     return changes
-
-
-def _size(block: StaticBlock) -> int:
-    return estimated_tokens("".join(segment.text for segment in block.segments))
 
 
 _VALUES = frozenset({SegmentKind.PARAM, SegmentKind.DEFAULT, SegmentKind.DERIVED})
