@@ -133,6 +133,12 @@ def test_a_session_pays_the_base_and_a_file_adds_to_it(tmp_path: Path) -> None:
     assert [one.key for one in file.files[0].sections] == ["rules"]
 
 
+def test_nothing_below_the_start_is_on_the_way_to_a_file_elsewhere(tmp_path: Path) -> None:
+    root = written(tmp_path, {"a/b/CLAUDE.md": "b", "c/CLAUDE.md": "c"})
+    stack = stack_of(root, "claude-code", "a/b/x.py", "c")
+    assert [(one.path, one.when) for one in stack.files] == [("c/CLAUDE.md", "always")]
+
+
 def test_comments_cost_nothing_where_the_client_removes_them(tmp_path: Path) -> None:
     written(tmp_path, {"CLAUDE.md": "# Rules\n<!-- for\npeople -->\n\nBe brief.\n"})
     claude, cursor = (stack_of(tmp_path, name).files[0] for name in ("claude-code", "cursor"))

@@ -59,9 +59,10 @@ def test_what_is_not_certain_is_explained(repository: Path) -> None:
     assert "?" not in shown("--client", "claude-code")
 
 
-def test_a_file_may_be_a_new_one(repository: Path) -> None:
+def test_a_file_may_be_a_new_one_or_a_folder(repository: Path) -> None:
     assert repository
     known = shown("src/app.go")
+    assert shown("src") == known
     assert shown("src/new.go") == known
     assert "src/AGENTS.md  when a file in src is read" in shown("src/new/new.go")
 
