@@ -118,8 +118,8 @@ def test_imports_are_looked_at_where_a_client_loads_the_file(tmp_path: Path) -> 
     root = written(tmp_path, tree)
     assert underlined(root, "AGENTS.md") == ["dead-import: @gone.md"]
     assert underlined(root, "GEMINI.md") == ["dead-import: @AGENTS.md", "dead-import: @gone.md"]
-    written(root, {".claude/rules/a.md": "---\nname: a\n---\n@gone.md"})
-    assert underlined(root, ".claude/rules/a.md") == ["dead-import: @gone.md"]
+    written(root, {".claude/rules/a.md": "---\nname: a\n---\n@../a.txt, b", ".claude/a.txt": "a"})
+    assert underlined(root, ".claude/rules/a.md") == ["dead-import: @../a.txt"]
     written(root, {"CLAUDE.md": "Nothing."})
     assert [one.partition(":")[0] for one in underlined(root, "AGENTS.md")] == [
         "switched-off-instructions"
