@@ -14,7 +14,6 @@ from foldline.ide.analysis.operators import as_set
 from foldline.ide.analysis.scopes import BodyScope, Scope
 from foldline.ide.analysis.values import (
     EMPTY_RECORD,
-    TYPE_VARIABLE,
     UNKNOWN,
     Argument,
     ClassValue,
@@ -91,6 +90,8 @@ _MODEL = Dataclass(
 _MODELS = frozenset({"pydantic.BaseModel", "pydantic.main.BaseModel"})
 _FIELD_CALLS = frozenset({"dataclasses.field", "pydantic.Field", "pydantic.fields.Field"})
 
+# Those of a class that only inherits from generic ones aren't read.
+_TYPE_VARIABLES = re.compile(r"class \w+(?:\[|\(.*\bGeneric\[)([^]]*)")
 _COMPUTES = frozenset({"__getattribute__", "__init__", "__new__", "__post_init__"})
 
 _EMPTY: dict[str, Value] = {
@@ -212,20 +213,11 @@ def _generic(evaluator: Evaluator, value: Specialised, scope: Scope) -> Value:
     origin = value.origin
     if not isinstance(origin, ClassValue):
         return origin
-    definition, variable = origin.definition, External(TYPE_VARIABLE)
-    # `Generic[T, K]` has them in their order.
-    bases = sorted(
-        (base.source for base in definition.bases), key=lambda one: "Generic[" not in one
-    )
-    text = definition.source.partition("]")[0] if definition.generic else " ".join(bases)
-    variables = [
-        name
-        for name in dict.fromkeys(re.findall(r"[\[,]\s*(\w+)", text))
-        if definition.generic or evaluator.member(origin.scope.module, name) == variable
-    ]
+    header = _TYPE_VARIABLES.match(origin.definition.source)
+    variables = re.findall(r"(?:^|,)\s*(\w+)", header[1] if header else "")
     arguments = field_types.unquoted(evaluator, value, scope).arguments
     bound = dict(zip(variables, arguments, strict=False))
-    return ClassValue(definition, BodyScope(origin.scope, {}, bound))
+    return ClassValue(origin.definition, BodyScope(origin.scope, {}, bound))
 
 
 def _fields(evaluator: Evaluator, definition: syntax.ClassDefinition, scope: Scope) -> list[Field]:
