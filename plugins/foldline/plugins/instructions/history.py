@@ -7,7 +7,6 @@ nothing is fetched. One list has all changes of the history, so that few command
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -76,7 +75,6 @@ class History:
         self.verdicts: dict[tuple[str, str, str], Verdict | None] = {}
         self._files: dict[str, Mapping[str, str]] = {}
         self._trees: dict[str, Tree] = {}
-        self._sizes: dict[str, int] = {}
         self._texts: dict[str, str] = {}
         self._renames: dict[str, dict[str, str]] = {}
         self._words: dict[str, list[str]] = {}
@@ -91,13 +89,10 @@ class History:
     def files(self, commit: str) -> Mapping[str, str]:
         """Return the blobs of a commit's files by path."""
         if commit not in self._files:
-            listed = self._git("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+            listed = self._git("ls-tree", "-r", "-z", "--full-tree", commit)
             rows = (row.partition("\t") for row in listed.split("\0") if row)
             blobs = [(path, *about.split()[1:]) for about, _, path in rows]
-            self._files[commit] = {path: blob for path, kind, blob, _ in blobs if kind == "blob"}
-            # What the clone lacks has no size.
-            sizes = {blob: int(size) if size.isdigit() else sys.maxsize for *_, blob, size in blobs}
-            self._sizes |= sizes
+            self._files[commit] = {path: blob for path, kind, blob in blobs if kind == "blob"}
         return self._files[commit]
 
     def tree(self, commit: str) -> Tree:
@@ -213,16 +208,13 @@ class History:
         return {blob: text for blob in wanted if (text := self._texts.get(blob)) is not None}
 
     def _read(self, blobs: Sequence[str]) -> None:
-        if unknown := [blob for blob in blobs if blob not in self._sizes]:
-            sizes = self._run(("cat-file", "--batch-check=%(objectsize)"), _rows(unknown))
-            known = (int(size) if size.isdigit() else sys.maxsize for size in sizes.splitlines())
-            self._sizes.update(zip(unknown, known, strict=False))
-        if any(self._sizes[blob] == sys.maxsize for blob in blobs):
+        sizes = self._run(("cat-file", "--batch-check=%(objectsize)"), _rows(blobs)).split(b"\n")
+        if any(size.endswith(b"missing") for size in sizes):
             raise RevisionError("the clone has a part of the files only")
         small, left = list[str](), _MOST_BYTES
-        for blob in blobs:
-            if self._sizes[blob] <= min(left, _LARGEST_FILE):
-                left -= self._sizes[blob]
+        for blob, size in zip(blobs, map(int, sizes[:-1]), strict=True):
+            if size <= min(left, _LARGEST_FILE):
+                left -= size
                 small.append(blob)
         if sum(map(len, self._texts.values())) > _MOST_BYTES:
             self._texts.clear()

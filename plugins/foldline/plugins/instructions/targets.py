@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from foldline.backends import SmartFileAccess
+from foldline.backends.base import reading
 from foldline.backends.base.languages import is_indexed, language_of
 from foldline.backends.base.waiting import waits
 from foldline.backends.errors import BackendError, PathError
@@ -24,6 +25,7 @@ from foldline.backends.files.base import FileBackend
 from foldline.backends.files.git_patterns import compile_patterns
 from foldline.backends.files.globs import PathPatterns, alternatives
 from foldline.backends.files.listing import FileStamp
+from foldline.backends.files.reader import read_toml
 from foldline.backends.formatting.parts import text_of
 from foldline.backends.formatting.text import symbol_line
 from foldline.backends.index.words import definitions
@@ -132,17 +134,7 @@ class Tree:
         match = COMMANDS.match(command)
         if match is None:
             return []
-        program, task = match[1].removeprefix("uv run "), match[2]
-        program = match[1] if program == task else program
-        tool = program.split()[0]
-        tasks = [target for name, target in self.tasks_of(tool) if name == task]
-        if program == "mise run" and not tasks:
-            script = _MISE_SCRIPT.match
-            tasks = [
-                Target(path, 0, f"`{path}`")
-                for path in self.paths
-                if (script_here := script(path)) and script_here[1].replace("/", ":") == task
-            ]
+        tasks = [target for name, target in self.tasks_of(match[1]) if name == match[2]]
         above = [folder]
         while above[-1]:
             above.append(dirname(above[-1]))
@@ -151,10 +143,13 @@ class Tree:
                 return near[:1]
         return tasks
 
-    def tasks_of(self, tool: str) -> Iterator[tuple[str, Target]]:
-        """Yield the tasks in all files of a tool, by name."""
-        for path in chain.from_iterable(map(self.ending, _TASKS[tool][0])):
-            yield from _tasks_in(tool, path, self.read(path))
+    def tasks_of(self, program: str) -> Iterator[tuple[str, Target]]:
+        """Yield the tasks in all files of a program, as it's written before them, by name."""
+        how = _all_tasks()[program.removeprefix("uv run ").split()[0]]
+        for path in chain.from_iterable(map(self.ending, how.files)):
+            yield from _tasks_in(how, path, self.read(path))
+        for script in filter(None, map(re.compile(how.scripts).fullmatch, self.paths)):
+            yield script[1].replace("/", ":"), Target(script[0], 0, f"`{script[0]}`")
 
 
 def links(document: Snapshot) -> Iterator[Link]:
@@ -188,9 +183,9 @@ def propose(access: SmartFileAccess, file: InstructionFile, offset: int) -> tupl
     in_code, files = before.count("`") % 2 == 1, access.file_backend
     # A letter more makes a task of one that is just begun.
     if in_code and (command := COMMANDS.fullmatch(f"{before.rpartition('`')[2]}x")):
-        tool, begun = command[1].removeprefix("uv run ").split()[0], command[2][:-1]
+        begun = command[2][:-1]
         paths = tuple(one.path for one in files.walk_folder("."))
-        tasks = Tree(paths, lambda path: files.text_of(path) or "").tasks_of(tool)
+        tasks = Tree(paths, lambda path: files.text_of(path) or "").tasks_of(command[1])
         fitting = dict.fromkeys(name for name, _ in tasks if name.startswith(begun))
         span = Span(offset - len(begun), offset)
         return tuple(Completion(one, CompletionKind.NAME, one, span) for one in fitting)
@@ -440,66 +435,47 @@ def _symbol(found: Sequence[Found]) -> Target:
     return Target(one.path, one.line, f"```\n{shown}\n```\n`{one.path}:{one.line}`")
 
 
-def _keys(*tables: str) -> Callable[[str, str], Iterator[tuple[str, int, int]]]:
-    """Return a reader of the keys and the tables in some tables of a JSON, TOML or YAML file."""
+@record
+class _Tasks:
+    """Where a program has its tasks; `tasks.toml` says what the fields mean."""
 
-    def read(path: str, text: str) -> Iterator[tuple[str, int, int]]:
-        data = text.replace("\r\n", "\n").encode("utf-8", "replace")
-        with suppress(ParseRefusedError):
-            for symbol in outline_source(language_of(path), data, guarded=True).symbols:
-                table, _, name = symbol.name.rpartition(".")
-                if symbol.name in tables:
-                    yield from ((one.name, one.line, one.line_end) for one in symbol.children)
-                elif table in tables:
-                    yield name.strip("\"'"), symbol.line, symbol.line_end
-
-    return read
+    files: tuple[str, ...]
+    tables: tuple[str, ...] = ()
+    rule: str = ""
+    scripts: str = r"(?!)"
 
 
-def _rules(pattern: str) -> Callable[[str, str], Iterator[tuple[str, int, int]]]:
-    """Return a reader of the lines that begin a rule, with the line below each."""
-    rule = re.compile(pattern)
-
-    def read(_: str, text: str) -> Iterator[tuple[str, int, int]]:
-        for number, line in enumerate(text.split("\n"), 1):
-            if match := rule.match(line):
-                yield from ((name, number, number + 1) for name in match[1].split())
-
-    return read
+@cache
+def _all_tasks() -> Mapping[str, _Tasks]:
+    file = Path(__file__).with_name("tasks.toml")
+    return reading.read(read_toml(file), dict[str, _Tasks])[0] or {}
 
 
 @lru_cache(maxsize=64)
-def _tasks_in(program: str, path: str, text: str) -> tuple[tuple[str, Target], ...]:
+def _tasks_in(how: _Tasks, path: str, text: str) -> tuple[tuple[str, Target], ...]:
     """Return the tasks of a file by name, each with the lines that define it."""
     lines, tasks = text.split("\n"), list[tuple[str, Target]]()
-    for name, first, last in _TASKS[program][1](path, text):
+    for name, first, last in _rules(how.rule, lines) if how.rule else _keys(how, path, text):
         written = dedent("\n".join(lines[first - 1 : last][:_MOST_LISTED]))
         about = f"```{language_of(path)}\n{written}\n```\n`{path}:{first}`"
         tasks.append((name, Target(path, first, about)))
     return tuple(tasks)
 
 
-_MISE_SCRIPT = re.compile(
-    r"(?:\.?mise-tasks|(?:\.config/|\.)?mise/tasks)/(.+?)(?:/_default)?(?:\.\w+)?\Z"
-)
-_PYPROJECT = ("pyproject.toml",)
-_PACKAGE = (("package.json",), _keys("scripts"))
-_ENTRIES = (_PYPROJECT, _keys("project.scripts", "tool.poetry.scripts", "tool.pdm.scripts"))
-_TASKS = {
-    "npm": _PACKAGE,
-    "pnpm": _PACKAGE,
-    "yarn": _PACKAGE,
-    "bun": _PACKAGE,
-    "poe": (_PYPROJECT, _keys("tool.poe.tasks")),
-    "uv": _ENTRIES,
-    "poetry": _ENTRIES,
-    "pdm": _ENTRIES,
-    "make": (
-        ("Makefile", "makefile", "GNUmakefile"),
-        _rules(r"([A-Za-z_][\w./-]*(?: [\w./-]+)*)\s*:(?!=)"),
-    ),
-    "just": (("justfile", "Justfile", ".justfile"), _rules(r"@?([A-Za-z_][\w-]*)[^:=\n]*:(?!=)")),
-    "task": (("Taskfile.yml", "Taskfile.yaml"), _keys("tasks")),
-    "mise": (("mise.toml", ".mise.toml"), _keys("tasks")),
-}
-"""For each program, the files that define its tasks, and their reader."""
+def _keys(how: _Tasks, path: str, text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the keys and the tables in some tables of a JSON, TOML or YAML file."""
+    data = text.replace("\r\n", "\n").encode("utf-8", "replace")
+    with suppress(ParseRefusedError):
+        for symbol in outline_source(language_of(path), data, guarded=True).symbols:
+            table, _, name = symbol.name.rpartition(".")
+            if symbol.name in how.tables:
+                yield from ((one.name, one.line, one.line_end) for one in symbol.children)
+            elif table in how.tables:
+                yield name.strip("\"'"), symbol.line, symbol.line_end
+
+
+def _rules(rule: str, lines: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+    """Yield the names in lines that begin a rule, with the line below each."""
+    for number, line in enumerate(lines, 1):
+        if match := re.match(rule, line):
+            yield from ((name, number, number + 1) for name in match[1].split())
