@@ -40,12 +40,12 @@ def rename_section(document: Snapshot, offset: int, name: str) -> tuple[Change, 
     titles = [title if one is section else one.title for one in file.sections]
     if not _anchor(title) or titles != [one.title for one in after.sections]:
         raise RenameRefused(f"{name!r} isn't the text of a heading: give words, without marks")
-    here, keys = str(document.folder.root / file.path), dict[str, str]()
-    for old, new in zip(file.sections, after.sections, strict=True):
-        # A word alone means other things as often.
-        keys |= {old.key: new.key} if "." in old.key and old.key != new.key else {}
+    pairs = [*zip(file.sections, after.sections, strict=True)]
+    # A key of one word means other things as often.
+    keys = {old.key: new.key for old, new in pairs if "." in old.key and old.key != new.key}
     spans = [Span(*one) for one in file.markdown.code_spans()]
     texts = [(place, title), *((one, keys.get(file.text[one.start : one.end])) for one in spans)]
+    here = str(document.folder.root / file.path)
     changes = [Change(SourceSpan(here, *one), text) for one, text in texts if text is not None]
     both = zip(anchors(file), anchors(after), strict=True)
     moved = {f"{file.path}#{old}": f"{file.path}#{new}" for old, new in both if old != new}

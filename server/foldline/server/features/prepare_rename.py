@@ -25,9 +25,9 @@ async def handle(
         if (file := snapshot.instructions) is not None:
             from foldline.ide.instructions.renaming import heading_at
 
-            section, place = heading_at(file, offset) or (None, None)
-            found = section and place and (snapshot.range(place), section.title)
-            return types.PrepareRenamePlaceholder(*found) if found else None
+            if (found := heading_at(file, offset)) is None:
+                return None
+            return types.PrepareRenamePlaceholder(snapshot.range(found[1]), found[0].title)
         target = features.target_at(snapshot.analysis, offset)
         if target is not None:
             return types.PrepareRenamePlaceholder(snapshot.range(target.place), target.field.id)
