@@ -202,6 +202,12 @@ def test_a_section_is_renamed_with_its_links_and_its_key(tmp_path: Path) -> None
     }
 
 
+def test_of_equal_headings_each_keeps_its_links(tmp_path: Path) -> None:
+    texts = {"AGENTS.md": "# Data\n[a](#data) [b](#rules)\n\n# Rules\n"}
+    below = renamed(texts, "Rules", "Data", tmp_path)["AGENTS.md"]
+    assert below == "# Data\n[a](#data) [b](#data-1)\n\n# Data\n"
+
+
 def test_a_moved_file_is_named_as_it_was_named(tmp_path: Path) -> None:
     names = "`a.md`, `./docs/a.md`, [a](/docs/a.md#x), [b](docs/a.md:3) and @docs/a.md, `docs/`."
     texts = {"AGENTS.md": names, "docs/a.md": "[up](../AGENTS.md)", "pkg/x.md": "[a](docs/a.md)"}

@@ -76,9 +76,7 @@ def _changes(
         if name and not (is_kept and after.named(plain, here) == [target]):
             from_root = "/" * plain.startswith("/") + target + "/" * plain.endswith("/")
             ways = [from_root, relative(plain, target, here)][:: -1 if is_relative else 1]
-            # Dots alone are no name, but a link.
-            named = (way for way in ways if start in links or way.strip("./"))
-            new = next((way for way in named if after.named(way, here) == [target]), "")
+            new = next((way for way in ways if after.named(way, here) == [target]), "")
             if start in links and text[start - 1] != "<":
                 new = re.sub(r"[\s()<>%#?]", lambda one: quote(one[0]), new)
             if new:
