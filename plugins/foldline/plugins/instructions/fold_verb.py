@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -26,31 +26,26 @@ def register(verbs: Verbs) -> None:
     what.add_argument(
         "--open-sections", action="append", default=[], metavar="KEY", help="show a section in full"
     )
+    for group, option, value, meaning in (
+        (what, "--to", "PATH", "move the sections to a file, such as DIR/AGENTS.md"),
+        (what, "--to-rule", "NAME", "move them to a rule for the files of --paths"),
+        (what, "--to-skill", "NAME", "move each to a skill; NAME begins the names of several"),
+        (what, "--unfold", "", "bring moved sections back"),
+        (what, "--suggest", "", "list sections that look like reference"),
+        (parser, "--dry-run", "", "show the change, and write nothing"),
+        (parser, "--tool", "NAME", "the client's name for `read_section`, in what is printed"),
+        (parser, "--root", "DIR", "the folder that the client works in (default: the repository)"),
+    ):
+        kind: dict[str, Any] = {"metavar": value} if value else {"action": "store_true"}
+        group.add_argument(option, help=meaning, **kind)
     for option, value, meaning in (
-        ("--to", "PATH", "move the sections to a file, such as DIR/AGENTS.md"),
-        ("--to-rule", "NAME", "move them to a rule for the files of --paths"),
-        ("--to-skill", "NAME", "move each to a skill; NAME begins the names of several"),
-    ):
-        what.add_argument(option, metavar=value, help=meaning)
-    for option, meaning in (
-        ("--unfold", "bring moved sections back"),
-        ("--suggest", "list sections that look like reference"),
-    ):
-        what.add_argument(option, action="store_true", help=meaning)
-    for option, value, about in (
         ("--section", "KEY", "the sections to move or bring back (default: all)"),
         ("--paths", "GLOB", "the files that a rule is for"),
         ("--client", "NAME", "whose rules or skills (default: those that the repository shows)"),
     ):
         parser.add_argument(
-            option, metavar=value, help=about, nargs="+", action="extend", default=[]
+            option, metavar=value, help=meaning, nargs="+", action="extend", default=[]
         )
-    parser.add_argument("--dry-run", action="store_true", help="show the change, and write nothing")
-    for option, value, meaning in (
-        ("--tool", "NAME", "the client's name for `read_section`, in what is printed"),
-        ("--root", "DIR", "the folder that the client works in (default: the repository)"),
-    ):
-        parser.add_argument(option, metavar=value, help=meaning)
     parser.set_defaults(run=run)
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect, bisect_left
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import field, replace
 from functools import lru_cache
-from itertools import islice, zip_longest
-from posixpath import dirname, join, normpath
+from itertools import zip_longest
+from posixpath import basename, dirname, join, normpath
 from typing import NamedTuple, TypeAlias
 
 from foldline.backends.errors import PathError
@@ -27,12 +28,14 @@ from foldline.records import record
 Changes: TypeAlias = dict[str, str | None]
 """The new texts of files, by their paths from the root; None for one that goes."""
 _Edit: TypeAlias = tuple[int, int, str]
-_Goes: TypeAlias = Callable[[str, str], Sequence[str]]
-"""The files to which what has an anchor in a file moves; none if it stays."""
-_MOST_CHECKED = 50
+_Lost: TypeAlias = tuple[InstructionSection, str]
+"""A section that can't come back, with the reason."""
+_Goes: TypeAlias = dict[tuple[str, str], list[str]]
+"""The files to which what has an anchor in a file moves."""
 _POINTER = re.compile(r"\s*Folded: (.*) \((read|skill) `([^`\n]+)`\)(?=\s|\Z)")
 _MOVED = re.compile(r"<!--\s*(folded from ([^\n#]+)#([\w.-]+)):(.*?)-->", re.DOTALL)
-_LABEL = re.compile(r"\[([^]\[]+)\](?!\(|\[[^]])(:?)")
+_LABEL = re.compile(r"\[([^]\[\n]+)\](?!\(|\[[^]])")
+_DEFINED = re.compile(r"^ *\[([^]\[\n]+)\]:", re.MULTILINE)
 
 
 class _Moved(NamedTuple):
@@ -46,11 +49,13 @@ class _Moved(NamedTuple):
 
 @record
 class Mover:
-    """Moves sections of the file `home`, and mends the links of the instruction files `names`."""
+    """Moves sections of the file `home`, and mends links in the Markdown files `names`."""
 
     files: FileBackend
     home: str
     names: Collection[str]
+    changed: Changes = field(default_factory=dict)
+    """Files taken for changed already."""
 
     def fold(self, places: Mapping[InstructionSection, Sequence[tuple[str, str]]]) -> Changes:
         """Return what changes if marked sections, none inside another, move to files.
@@ -60,7 +65,7 @@ class Mover:
         Raises:
             ToolRefused: It couldn't be undone byte for byte, or a link would be lost.
         """
-        home, moved, stubs = self._file(self.home), dict[str, list[str]](), list[_Edit]()
+        home, goes, stubs = self._file(self.home), _Goes(), list[_Edit]()
         _check_references(home, [*places])
         starts, names = [one.start for one in home.sections], anchors(home)
         for section, copies in places.items():
@@ -68,11 +73,7 @@ class Mover:
             for at in range(first, end):
                 # Its own heading also stays.
                 stays = [self.home] * (at == first)
-                moved[names[at]] = [*(path for path, _ in copies), *stays]
-
-        def goes(file: str, anchor: str) -> Sequence[str]:
-            return moved.get(anchor, ()) if file == self.home else ()
-
+                goes[self.home, names[at]] = [*(path for path, _ in copies), *stays]
         every = {*self.names, *(path for copies in places.values() for path, _ in copies)}
         texts = {path: self._mended(self._file(path), goes) for path in every}
         for section, copies in places.items():
@@ -99,110 +100,84 @@ class Mover:
         Raises:
             ToolRefused: There is none, or it can't be told what it was.
         """
-        home, cuts, edits = self._file(self.home), dict[str, list[_Edit]](), list[_Edit]()
-        stubs = [
-            (section, match, match[3] + "/SKILL.md" * (match[2] == "skill"))
-            for section in home.sections
-            if (match := _POINTER.match(home.text, section.body)) and match.end() <= section.own
-            if not keys or section.key in keys
-        ]
+        stubs = [one for one in self._stubs() if not keys or one[0].key in keys]
         if not stubs or len(stubs) < len(keys):
             raise ToolRefused(f"{self.home} has no such section that `foldline fold` has moved")
-        paths = sorted({*self.names, *(path for _, _, path in stubs)})
-        every = [one for path in paths for one in _moved(self._file(path))]
-        # The file may have another name now.
-        every = [
-            one for one in every if one.match[2] == self.home or self._read(one.match[2]) is None
-        ]
-        named: dict[str, list[_Moved]] = {}
-        for one in every:
-            named.setdefault(one.match[3], []).append(one)
-        found = [
-            [
-                one
-                for key in dict.fromkeys((section.key, section.path[-1]))
-                for one in named.get(key, ())
-            ]
-            for section, _, _ in stubs
-        ]
-        for one in sorted((one for copies in found for one in copies), key=lambda one: one.cut):
-            cuts.setdefault(one.file.path, [(-1, -1, "")]).append(one.cut)
+        changes, lost = self._returned(stubs)
+        for section, why in lost:
+            raise ToolRefused(f"{self.home}:{self._file(self.home).line(section.start)}: {why}")
+        return changes
 
-        stays = {
-            (path, anchor)
-            for path, cut in cuts.items()
-            for one, anchor in zip(
-                self._file(path).sections, anchors(self._file(path)), strict=True
-            )
-            if one.start >= cut[bisect(cut, (one.start + 1,)) - 1][1]
-        }
+    def lost(self) -> Sequence[_Lost]:
+        """Return the moved sections that couldn't come back as things are, each with the reason."""
+        return self._returned(self._stubs())[1]
 
-        def goes(file: str, anchor: str) -> Sequence[str]:
-            return [self.home] if file in cuts and (file, anchor) not in stays else []
+    def _stubs(self) -> list[tuple[InstructionSection, re.Match[str]]]:
+        """Return the sections that have moved, each with the line that says where."""
+        home = self._file(self.home)
+        matches = ((one, _POINTER.match(home.text, one.body)) for one in home.sections)
+        return [(one, match) for one, match in matches if match and match.end() <= one.own]
 
-        for (section, match, path), copies in zip(stubs, found, strict=True):
-            here = f"{self.home}:{home.line(section.start)}"
-            summaries = {" ".join(one.match[4].split()) for one in copies}
-            if [one.file.path for one in copies].count(path) != 1 or summaries != {match[1]}:
-                comment = f"<!-- folded from {self.home}#{section.path[-1]}: {match[1]} -->"
-                raise ToolRefused(
-                    f"{here}: {path} should have one section with {comment}: write that there, or "
-                    "delete the line `Folded:`"
-                )
+    def _returned(
+        self, stubs: Sequence[tuple[InstructionSection, re.Match[str]]]
+    ) -> tuple[Changes, list[_Lost]]:
+        """Return what changes if sections come back, and which can't."""
+        places = [match[3] + "/SKILL.md" * (match[2] == "skill") for _, match in stubs]
+        goes, found, edits = _Goes(), dict[str, list[_Moved]](), dict[str, list[_Edit]]()
+        keys = {key for section, _ in stubs for key in (section.key, section.path[-1])}
+        for path in sorted({*self.names, *places}):
+            file = self._file(path)
+            for one in _moved(file):
+                # The file may have another name now.
+                is_ours = one.match[2] == self.home or self._read(one.match[2]) is None
+                if is_ours and one.match[3] in keys:
+                    found.setdefault(one.match[3], []).append(one)
+                    edits.setdefault(path, []).append(one.cut)
+            if path in edits:
+                left = self._file(path, self._mended(file, {}, edits[path]))
+                gone = {*anchors(file)}.difference(anchors(left))
+                goes |= {(path, anchor): [self.home] for anchor in gone}
+        edits[self.home], lost = [], []
+        for (section, match), path in zip(stubs, places, strict=True):
+            either = dict.fromkeys((section.key, section.path[-1]))
+            copies = [one for key in either for one in found.get(key, ())]
             own = {
                 self._mended(one.file, goes, [(*one.match.span(1), "fold")], one.text, self.home)
                 for one in copies
             }
-            if len(own) > 1:
-                raise ToolRefused(
-                    f"{here}: it differs in {' and '.join(o.file.path for o in copies)}"
-                )
-            edits.append((section.start, match.end(), own.pop()))
-        changes: Changes = {
-            path: self._mended(
-                self._file(path), goes, edits if path == self.home else cuts.get(path, [])[1:]
-            )
-            for path in {*self.names, *cuts, self.home}
-        }
-        for path in cuts:
-            front = self._file(path, changes[path]).markdown.front_matter
-            if not (changes[path] or "")[front.end if front else 0 :].strip("-+\r\n"):
-                changes[path] = None
-        return {path: text for path, text in changes.items() if text != self._read(path)}
-
-    def lost(self) -> Iterator[tuple[InstructionSection, str]]:
-        """Yield the moved sections that couldn't come back as things are, each with the reason."""
-        home = self._file(self.home)
-        with suppress(ToolRefused):
-            # Nearly always all of them can.
-            self.unfold()
-            return
-        stubs = (one for one in home.sections if _POINTER.match(home.text, one.body))
-        for section in islice(stubs, _MOST_CHECKED):
-            try:
-                self.unfold([section.key])
-            except ToolRefused as error:
-                yield section, str(error).partition(": ")[2]
+            edits[self.home].append((section.start, match.end(), max(own, default="")))
+            paths = [one.file.path for one in copies]
+            summaries = {" ".join(one.match[4].split()) for one in copies}
+            if paths.count(path) != 1 or summaries != {match[1]}:
+                comment = f"<!-- folded from {self.home}#{section.path[-1]}: {match[1]} -->"
+                why = f"{path} should have one section with {comment}"
+                lost.append((section, f"{why}: write that there, or delete the line `Folded:`"))
+            elif len(own) > 1:
+                lost.append((section, f"it differs in {' and '.join(paths)}"))
+        changes: Changes = {}
+        for path in {*self.names, *edits}:
+            text = self._mended(self._file(path), goes, edits.get(path, ()))
+            front = self._file(path, text).markdown.front_matter if path in edits else None
+            is_empty = path in edits and not text[front.end if front else 0 :].strip("-+\r\n")
+            if text != self._read(path):
+                changes[path] = None if is_empty else text
+        return changes, lost
 
     def _check_undone(self, keys: Collection[str], changes: Changes) -> None:
-        before = {path: self._read(path) for path in changes}
-        for path, text in changes.items():
-            self.files.set_overlay(path, text or "")
         try:
-            undone = Mover(self.files, self.home, {*self.names, *changes}).unfold(keys)
+            undone = replace(self, names={*self.names, *changes}, changed=changes).unfold(keys)
         except ToolRefused as error:
             raise ToolRefused(f"nothing is moved, as it couldn't come back: {error}") from error
-        finally:
-            for path in changes:
-                self.files.remove_overlay(path)
-        for path, text in before.items():
-            if (back := undone.get(path, changes[path])) != text:
-                lines = zip_longest(*((one or "").split("\n") for one in (text, back)))
-                every = ((at, two) for at, (one, two) in enumerate(lines, 1) if one != two)
-                at, now = next(every, (1, ""))
+        for path, text in {**changes, **undone}.items():
+            if text != (before := self._read(path)):
+                lines = zip_longest(*((one or "").split("\n") for one in (before, text)))
+                differing = ((at, now) for at, (was, now) in enumerate(lines, 1) if was != now)
+                at, now = next(differing, (1, ""))
                 raise ToolRefused(f"{path}:{at}: this would come back as {now!r}: write it so")
 
     def _read(self, path: str) -> str | None:
+        if path in self.changed:
+            return self.changed[path]
         with suppress(PathError):
             return self.files.load(self.files.resolve_unsaved(path)).text
         return None
@@ -220,14 +195,13 @@ class Mover:
         to: str = "",
     ) -> str:
         """Return a file, or a part of it, with edits, as it has to be in the file `to`."""
+        paths = {path for path, _ in goes}
+        if not (edits or part or any(basename(path) in file.text for path in paths)):
+            return file.text
         (at, end), pieces, every = part or (0, len(file.text)), list[str](), [*edits]
-        path, places = file.path, _places(file)
+        places = _places(file)
         for start, stop, kind in places[bisect(places, (at,)) : bisect(places, (end,))]:
-            new = written = file.text[start:stop]
-            if kind == "name":
-                new = self._name(written, path, to or path)
-            elif kind == "link" or self._is_beside(path, written):
-                new = _link(written, path, to or path, goes)
+            new = self._path(kind, file.text[start:stop], file.path, to or file.path, goes)
             every.append((start, stop, new))
         for start, stop, new in sorted(every):
             # What is in an edited part has gone.
@@ -236,24 +210,28 @@ class Mover:
                 at = stop
         return "".join([*pieces, file.text[at:end]])
 
-    def _is_beside(self, path: str, written: str) -> bool:
-        with suppress(PathError):
-            return self.files.exists(normpath(join(dirname(path), written)))
-        return False
-
-    def _name(self, written: str, at: str, to: str) -> str:
-        """Return a path that stands in code, for another file, if it can be led back."""
-
-        def mended(name: str, at: str, to: str) -> str:
-            meant, from_root = normpath(join(dirname(at), name)), not dirname(at)
-            if (from_root and not self._is_beside(to, name)) or not self._is_beside(at, name):
-                return name
-            new = name if meant == at else relative(name, meant, dirname(to))
+    def _path(self, kind: str, written: str, at: str, to: str, goes: _Goes) -> str:
+        """Return a path in the file `at` as it has to be in the file `to`."""
+        path, mark, anchor = written.partition("#")
+        meant = normpath(join(dirname(at), path)) if path else at
+        if re.match(r"[\w+.-]+:|/", path) or not (kind == "link" or self._exists(meant)):
+            return written
+        moved = goes.get((meant, anchor), ()) if mark else ()
+        there = to if to in moved else [*moved, meant][0]
+        if there == meant and (dirname(at) == dirname(to) if path else at == to):
+            return written
+        new = "" if mark and there == to else relative(path, there, dirname(to))
+        if kind == "code":
+            from_root = not (dirname(at) or self._exists(normpath(join(dirname(to), path))))
             # What leads out of neither folder is found by its end.
-            return new if "../" in (name[:3], new[:3]) else name
+            stays = from_root or meant == at or "../" not in (path[:3], new[:3])
+            return written if stays else new
+        return new + mark + anchor
 
-        new = mended(written, at, to)
-        return new if mended(new, to, at) == written else written
+    def _exists(self, path: str) -> bool:
+        with suppress(PathError):
+            return path in self.changed or self.files.exists(path)
+        return False
 
 
 def _moved(file: InstructionFile) -> Iterator[_Moved]:
@@ -267,9 +245,8 @@ def _moved(file: InstructionFile) -> Iterator[_Moved]:
         start, end = section.start, min([section.end, *starts[at + 1 : at + 2]])
         end = start + len(file.text[start:end].rstrip())
         # A line end was put around it.
-        before, after = file.text[max(start - 2, 0) : start], file.text[end : end + 2]
-        begin = start - len(before) + len(re.sub(r"\r?\n\Z", "", before))
-        stop = end + len(after) - len(re.sub(r"\A\r?\n", "", after))
+        begin = max(start - 1 - (file.text[max(start - 2, 0) : start] == "\r\n"), 0)
+        stop = end + (2 * file.text.startswith("\r\n", end) or file.text.startswith("\n", end))
         yield _Moved(file, match, (start, end), (begin, stop, ""))
 
 
@@ -279,38 +256,19 @@ def _places(file: InstructionFile) -> tuple[tuple[int, int, str], ...]:
     found = {start: (start, end, "link") for start, end in file.markdown.link_targets()}
     spans = {one.start for one in file.markdown.code_spans()}
     for one in mentions(file.markdown):
-        kind = "name" if one.start in spans else "import"
-        if one.kind == Kind.PATH and (kind == "name" or file.text[one.start - 1] == "@"):
+        kind = "code" if one.start in spans else "import"
+        if one.kind == Kind.PATH and (kind == "code" or file.text[one.start - 1] == "@"):
             found.setdefault(one.start, (one.start, one.end, kind))
     return tuple(sorted(found.values()))
 
 
-def _link(written: str, at: str, to: str, goes: _Goes) -> str:
-    """Return a link of the file `at` for the file `to`."""
-    path, mark, anchor = written.partition("#")
-    if re.match(r"[\w+.-]+:|/", path):
-        return written
-    old = normpath(join(dirname(at), path)) if path else at
-    new = goes(old, anchor) if mark else ()
-    there = to if to in new else [*new, old][0]
-    if there == old and (dirname(at) == dirname(to) if path else at == to):
-        return written
-    return ("" if mark and there == to else relative(path, there, dirname(to))) + mark + anchor
-
-
 def _check_references(file: InstructionFile, sections: Sequence[InstructionSection]) -> None:
     """Refuse to part `[text][label]` from its definition."""
-    starts = [one.start for one in sections]
-    uses: list[tuple[str, int, int]] = []
-    defined: dict[str, set[int]] = {}
-    for part in file.markdown.prose:
-        at = bisect(starts, part.start) - 1
-        around = at if at >= 0 and part.start < sections[at].end else -1
-        for match in _LABEL.finditer(file.markdown.words(part)):
-            uses.append((match[1].casefold(), around, part.start))
-            if match[2] and not match.start():
-                defined.setdefault(match[1].casefold(), set()).add(around)
-    for label, around, start in uses:
-        if around not in defined.get(label, {around}):
-            where = f"{file.path}:{file.line(start)}"
+    starts, parts = [one.start for one in sections], dict[str, int]()
+    defined = {match[1].casefold() for match in _DEFINED.finditer(file.text)}
+    for match in _LABEL.finditer(file.text):
+        at, label = bisect(starts, match.start()) - 1, match[1].casefold()
+        part = at if at >= 0 and match.start() < sections[at].end else -1
+        if label in defined and parts.setdefault(label, part) != part:
+            where = f"{file.path}:{file.line(match.start())}"
             raise ToolRefused(f"{where}: [{label}] is defined apart: write the link itself")
