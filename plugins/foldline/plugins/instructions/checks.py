@@ -76,7 +76,7 @@ def check_repository(
         related = Related(SourceSpan(str(folder.root / other), at, at), "This is the other file.")
         code = Code.SECTION_DRIFT
         yield Diagnostic(code, default_severity(code), message, place, related=(related,))
-    tree, moved = Targets(folder.access, relative).tree, f"folded from {relative}#"
+    tree, moved = Targets(folder.access, relative, since).tree, f"folded from {relative}#"
     paths = tree.paths if "Folded: " in file.text else ()
     names = [one for one in paths if one.endswith((".md", ".mdc")) and moved in tree.read(one)]
     for section, why in Mover(folder.access.file_backend, relative, names).lost():
