@@ -98,6 +98,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "src/ui/app.ts").touch()
     (tmp_path / "AGENTS.md").write_text(LONG, encoding="utf-8")
     (tmp_path / "CLAUDE.md").write_text("@AGENTS.md\n[Data](AGENTS.md#data)\n", encoding="utf-8")
+    (tmp_path / "README.md").write_text("[Data](AGENTS.md#data)\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -119,7 +120,7 @@ def texts(folder: Path) -> dict[str, str]:
         (
             ["--to-rule", "ui", "--paths", "src/ui/*.ts", "*.tsx", "--client", "copilot"],
             [".github/instructions/ui.instructions.md"],
-            "GitHub Copilot: ",
+            "it matches src/ui/*.ts",
         ),
         (
             ["--to-skill", "app"],
@@ -128,12 +129,12 @@ def texts(folder: Path) -> dict[str, str]:
                 for folder in (".agents", ".claude")
                 for name in ("data", "more")
             ],
-            "on demand: when it's read",
+            "names and descriptions of 2 skills",
         ),
         (
             ["--to-skill", "app", "--section", "data", "--client", "copilot,opencode"],
             [".claude/skills/app/SKILL.md"],
-            "opencode 1",
+            "names and descriptions of 1 skill",
         ),
     ],
 )
@@ -146,9 +147,12 @@ def test_sections_move_and_come_back(
 ) -> None:
     before = texts(repository)
     assert cli.main(["fold", "AGENTS.md", *options]) == 0
+    assert " on demand" in capsys.readouterr().out
+    assert cli.main(["stack", "src/ui/app.ts"]) == 0
     assert said in capsys.readouterr().out
     after = texts(repository)
     assert sorted(after.keys() - before) == sorted(made)
+    assert after["README.md"] == f"[Data]({min(made)}#data)\n"
     checked = [one for one in made if one != "src/ui/AGENTS.md"]
     assert cli.main(["check", *checked, "AGENTS.md", "CLAUDE.md"]) == 0, capsys.readouterr().out
     assert cli.main(["fold", "AGENTS.md", "--unfold"]) == 0
@@ -199,9 +203,9 @@ def test_what_costs_more_is_said(repository: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["AGENTS.md", "--to", "AGENTS.md"], "is the file to fold: name another one"),
-        (["AGENTS.md", "--to", "../x.md"], "name a file in "),
-        (["AGENTS.md", "--to", "src"], "that ends in .md"),
+        (["AGENTS.md", "--to", "AGENTS.md"], "--to AGENTS.md: name another file in "),
+        (["AGENTS.md", "--to", "../x.md"], "name another file in "),
+        (["AGENTS.md", "--to", "src"], ", as DIR/NAME.md"),
         (["AGENTS.md", "--to-rule", "x"], "--to-rule and --paths go together"),
         (["AGENTS.md", "--to", "x.md", "--paths", "*.ts"], "--to-rule and --paths go together"),
         (["AGENTS.md", "--dry-run"], "or --unfold is missing: it says what to do"),

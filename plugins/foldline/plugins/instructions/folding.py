@@ -30,7 +30,7 @@ from foldline.links import resolved
 from foldline.plugins.instructions import fold
 from foldline.plugins.instructions.clients import all_clients, chosen_clients
 from foldline.plugins.instructions.moving import Changes, Mover
-from foldline.plugins.instructions.stack import When, stacks
+from foldline.plugins.instructions.stack import stacks
 
 _Place: TypeAlias = tuple[str, str]
 BOM = "\ufeff"
@@ -64,9 +64,11 @@ def run(options: Namespace) -> int:
 
 
 def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
-    root, places = folder.root, dict[InstructionSection, list[_Place]]()
-    names = [one.relative_to(root).as_posix() for one in instruction_files(folder)]
-    mover = Mover(folder.access.file_backend, file.path, names)
+    root, files = folder.root, folder.access.file_backend
+    # Other Markdown may link to what moves.
+    names = {one.path for one in files.walk_folder(".") if one.path.endswith(".md")}
+    names |= {one.relative_to(root).as_posix() for one in instruction_files(folder)}
+    mover, places = Mover(files, file.path, names), dict[InstructionSection, list[_Place]]()
     keys = [file.section(key).key for key in options.section]
     options.client = options.client or settings_clients(options.file)
     if options.unfold:
@@ -79,20 +81,16 @@ def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
         if not sections:
             raise Refused(f"{file.path} marks no section: --suggest lists some")
         places = dict(zip(sections, _places(options, folder, file, sections), strict=True))
+        changes = mover.fold(places)
         for name, head in (one for copies in places.values() for one in copies):
             _check_place(folder, file.path, name, head)
-        changes = mover.fold(places)
-    for name, text in changes.items():
-        made = instruction_file(root / name, root, text or "")
-        for _, fault, _ in faults(made, root / name) if text and name.endswith(SKILL) else ():
-            raise Refused(f"{name}: {fault}")
     befores = {name: edited.read(root / name, root) for name in changes}
     lines = [*_costs(options, folder, file, changes, places)]
     # What moves is never nowhere.
     for name in sorted(changes, key=lambda name: (name == file.path) is not options.unfold):
-        path, new = root / name, changes[name]
-        before, shown = befores[name], visible(path_from_here(path))
-        text = new and BOM * (before or "").startswith(BOM) + new
+        path, before, text = root / name, befores[name], changes[name]
+        shown = visible(path_from_here(path))
+        text = text and BOM * (before or "").startswith(BOM) + text
         show(edited.diff(shown, before, text), end="")
         if options.dry_run:
             continue
@@ -111,8 +109,13 @@ def _check_place(folder: Folder, home: str, name: str, head: str) -> None:
     if (hidden and not own) or repository_of(root / name) != repository_of(root):
         why = f"`{hidden.pattern}` of {hidden.source} hides it" if hidden else "it's in another"
         raise Refused(f"{name} is in no commit of this repository: {why}; name another file")
-    if head and edited.read(root / name, root) is not None:
+    before = edited.read(root / name, root)
+    if head and before is not None:
         raise Refused(f"{name} is there: take another name, or add to it by --to {name}")
+    if name.endswith(SKILL):
+        made = instruction_file(root / name, root, before or head)
+        for _, fault, _ in faults(made, root / name):
+            raise Refused(f"{name}: {fault}")
 
 
 def _places(
@@ -124,10 +127,9 @@ def _places(
     """Yield where each section goes: files, each with what begins it if it's new."""
     if options.to:
         target = resolved(options.to)
-        if not target.is_relative_to(folder.root) or target.suffix not in (".md", ".mdc"):
-            raise Refused(f"--to {options.to}: name a file in {folder.root} that ends in .md")
-        if target == folder.root / file.path:
-            raise Refused(f"--to {options.to} is the file to fold: name another one")
+        is_fit = target.is_relative_to(folder.root) and target.suffix in (".md", ".mdc")
+        if not is_fit or target == folder.root / file.path:
+            raise Refused(f"--to {options.to}: name another file in {folder.root}, as DIR/NAME.md")
         yield from [[(target.relative_to(folder.root).as_posix(), "")]] * len(sections)
         return
     name = options.to_rule or options.to_skill
@@ -146,11 +148,11 @@ def _places(
         for client in (chosen_clients(options.client) if options.client else used)
     ]
     chosen: list[_Place] = []
-    for some in sorted(filter(None, ways), key=len):
-        if not any(one in chosen for one in some):
-            # One file may serve several clients; then a folder that is there is the team's.
-            served = {one: sum(one in others for others in ways) for one in some}
-            chosen.append(max(some, key=lambda one: (served[one], exists(one[0].split("/{")[0]))))
+    while every := [one for way in ways if not {*way}.intersection(chosen) for one in way]:
+        # One file may serve several clients; then a folder that is there is the team's.
+        chosen.append(
+            max(every, key=lambda one: (every.count(one), exists(dirname(one[0].format("")))))
+        )
     if options.to_rule and not chosen:
         raise Refused("--client says for which client: claude-code, copilot or cursor")
     globs, joined = json.dumps(options.paths), ",".join(options.paths)
@@ -175,36 +177,26 @@ def _costs(
 ) -> Iterator[str]:
     """Yield what each client that loads a file pays before and after, and where that is more."""
     files, counter = folder.access.file_backend, folder.counter()
-    count, shown = counter.count, counter.format
-    clients = chosen_clients(options.client)
-    heads = dict(one for copies in places.values() for one in copies)
-    near = next((f"{dirname(one)}/_" for one in heads if dirname(one)), None)
-    if options.paths:
-        every = (one.path for one in files.walk_folder("."))
-        near = next((one for one in every if any(matches(g, one) for g in options.paths)), None)
-        if near is None:
-            yield f"No file matches {' or '.join(options.paths)}."
+    count, shown, clients = counter.count, counter.format, chosen_clients(options.client)
+    every = [one.path for one in files.walk_folder(".")] if options.paths else []
+    if options.paths and not any(matches(glob, one) for one in every for glob in options.paths):
+        yield f"No file matches {' or '.join(options.paths)}."
     around = dirname(file.path)
     beside = f"{around}/_" if around else None
     when = f"for files in {around}" if around else "in each session"
     before = list(stacks(folder, clients, beside))
     for name, text in changes.items():
         files.set_overlay(name, text or "")
-    after, loading = (list(stacks(folder, clients, one)) for one in (beside, near))
-    moved = sum(count(file.whole_text(one)) for one in places)
-    for client, old, new, there in zip(clients, before, after, loading, strict=True):
+    moved = shown(sum(count(file.whole_text(one)) for one in places))
+    for old, new in zip(before, stacks(folder, clients, beside), strict=True):
         if any(one.path == file.path for one in old.files):
             paid, cost = old.base + old.added, new.base + new.added
             more = ", which is more" * (bool(places) and cost >= paid)
-            ways = (one.why for one in there.files if one.path in heads and one.when != When.ALWAYS)
-            how = next(ways, "when it's read")
-            way = f"; {shown(moved)} on demand: {how}" * bool(places)
-            yield f"{client.title}: {shown(paid)} -> {shown(cost)} tokens {when}{more}{way}"
-    folded = instruction_file(folder.root / file.path, folder.root, changes[file.path] or "")
+            rest = f"; {moved} on demand" * bool(places)
+            yield f"{old.title}: {shown(paid)} -> {shown(cost)} tokens {when}{more}{rest}"
     for section, copies in places.items():
-        left = folded.whole_text(folded.section(section.key))
-        left += copies[0][1] * copies[0][0].endswith(SKILL)
-        if count(left) >= count(file.whole_text(section)):
+        left = f"Folded: {section.summary}" + copies[0][1] * copies[0][0].endswith(SKILL)
+        if count(left) >= count(file.text[section.body : section.end]):
             yield f"{section.key} costs more folded than as it is: take its mark away."
 
 
