@@ -19,7 +19,7 @@ from foldline.backends.base.languages import is_indexed
 from foldline.backends.index.words import split_words
 from foldline.ide.errors import RevisionError
 from foldline.ide.instructions.files import is_instructions
-from foldline.ide.render.revisions import contents_in, run_git
+from foldline.ide.render.revisions import contents_in, lacking, run_git
 from foldline.plugins.instructions.mentions import symbol_in
 from foldline.plugins.instructions.targets import Tree
 
@@ -97,12 +97,13 @@ class History:
 
     def tree(self, commit: str) -> Tree:
         """Return the files of a commit, which are read when asked for."""
-        files = self.files(commit)
+        if commit not in self._trees:
+            self._trees[commit] = self.tree_of(self.files(commit))
+        return self._trees[commit]
 
-        def read(path: str) -> str:
-            return "".join(self.texts([files.get(path, "")]).values())
-
-        return self._trees.setdefault(commit, Tree(tuple(files), read))
+    def tree_of(self, blobs: Mapping[str, str]) -> Tree:
+        """Return files, given with their blobs, which are read when asked for."""
+        return Tree(tuple(blobs), lambda path: "".join(self.texts([blobs.get(path, "")]).values()))
 
     @cached_property
     def commits(self) -> list[Commit]:
@@ -209,8 +210,6 @@ class History:
 
     def _read(self, blobs: Sequence[str]) -> None:
         sizes = self._run(("cat-file", "--batch-check=%(objectsize)"), _rows(blobs)).split(b"\n")
-        if any(size.endswith(b"missing") for size in sizes):
-            raise RevisionError("the clone has a part of the files only")
         small, left = list[str](), _MOST_BYTES
         for blob, size in zip(blobs, map(int, sizes[:-1]), strict=True):
             if size <= min(left, _LARGEST_FILE):
@@ -249,11 +248,10 @@ def history_of(root: Path, seconds: float, since: float = inf) -> History:
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _head(root: Path, _as_of: float) -> tuple[Path, str]:
-    arguments = ("rev-parse", "--show-toplevel", "--is-shallow-repository", "HEAD")
-    output = run_git(root, arguments, outside=root)
-    top, shallow, head = output.decode("utf-8", "surrogateescape").splitlines()
-    if shallow != "false":
-        raise RevisionError("the clone has a part of the history only")
+    if clone := lacking(root):
+        raise RevisionError(f"the clone is {clone}")
+    output = run_git(root, ("rev-parse", "--show-toplevel", "HEAD"), outside=root)
+    top, head = output.decode("utf-8", "surrogateescape").splitlines()
     return Path(top), head
 
 

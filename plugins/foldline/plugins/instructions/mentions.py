@@ -164,7 +164,9 @@ def _plain(text: str, start: int) -> Iterator[Mention]:
 
 def _arguments(text: str, start: int) -> Iterator[Mention]:
     """Yield the tasks that commands run, and the paths among their arguments."""
-    yield from _commands(text, start)
+    for match in COMMANDS.finditer(text):
+        name, at = f"{match[1]} {match[2]}".rstrip(".:"), start + match.start(1)
+        yield Mention(Kind.COMMAND, name, at, at + len(name))
     for match in _ARGUMENT.finditer(text):
         if len(match[0]) <= _LONGEST and not match[0].startswith(("@", "-")):
             yield from _path(match[0].removesuffix("/..."), start + match.start())
@@ -192,13 +194,10 @@ def _of_span(text: str, start: int) -> Iterator[Mention]:
         yield from _arguments(text, start)
     if "://" in text or text.startswith(("@", "-", "http")):
         return
-    elif any(one in text for one in "*?{["):
-        # `/api/*` is an address as often.
-        is_glob = text.find("/") > 0 or _is_file(text.replace("*", "x"))
-        if is_glob and _GLOB.match(text) and re.search(r"\*|,.*\}", text):
-            yield Mention(Kind.GLOB, text, start, start + len(text))
-        elif symbol := symbol_in(text, start):
-            yield symbol
+    # `/api/*` is an address as often.
+    is_glob = text.find("/") > 0 or _is_file(text.replace("*", "x"))
+    if is_glob and _GLOB.match(text) and re.search(r"\*|,.*\}", text):
+        yield Mention(Kind.GLOB, text, start, start + len(text))
     elif paths := list(_path(text, start)):
         yield from paths
     elif symbol := symbol_in(text, start):
@@ -231,10 +230,3 @@ def symbol_in(text: str, start: int) -> Mention | None:
     if called or not name.isidentifier() or _WRITTEN_AS_NAME.match(name):
         return Mention(Kind.SYMBOL, name, start, start + len(name), called=called)
     return None
-
-
-def _commands(text: str, start: int) -> Iterator[Mention]:
-    for match in COMMANDS.finditer(text):
-        name = f"{match[1]} {match[2]}".rstrip(".:")
-        at = start + match.start(1)
-        yield Mention(Kind.COMMAND, name, at, at + len(name))

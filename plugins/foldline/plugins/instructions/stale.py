@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -18,11 +19,10 @@ from typing import NamedTuple
 
 from foldline.backends import SmartFileAccess
 from foldline.backends.base.languages import CODE, is_indexed
-from foldline.backends.outlines.outline_cache import OutlineCache
 from foldline.ide.errors import RevisionError
 from foldline.ide.instructions.files import is_instructions
 from foldline.ide.plugins import REPOSITORY_SECONDS
-from foldline.plugins.instructions.history import Commit, History, Verdict, history_of
+from foldline.plugins.instructions.history import Change, Commit, History, Verdict, history_of
 from foldline.plugins.instructions.mentions import Kind, Mention
 from foldline.plugins.instructions.targets import (
     Targets,
@@ -42,11 +42,11 @@ _VERSION = [
 """What is found changes with the files that look for it."""
 _SAID = re.compile(r"\b(?:[Rr]emoved?|[Dd]eprecated|[Ff]ormerly|[Nn]o longer|used to)\b")
 """A line that says itself what is no more."""
+_OF_PATHS = (Kind.PATH, Kind.GLOB)
 _MORE_SECONDS = 5.0
 """How long after that what was found is looked for in the files."""
 _MOST_FILES = 200
-_MOST_LIKELY = 50
-_MOST_PARSED = 16
+_MOST_PARSED = 32
 _MOST_LINES = 20
 _MOST_NEAR = 10
 
@@ -138,7 +138,6 @@ class Search:
         self._folder = dirname(self._path)
         self._text = text
         self._of_tests = is_of_tests(path)
-        self._outlines = OutlineCache(access.index)
 
     @cached_property
     def targets(self) -> Targets:
@@ -164,13 +163,11 @@ class Search:
 
     def _judge(self, new: Sequence[Mention]) -> None:
         """Find the verdicts on some mentions; those before a RevisionError stay known."""
-        by_line: dict[str, list[Mention]] = {}
+        written = self.history.writers(self._path) if new else {}
+        groups = defaultdict[int, list[Mention]](list)
         for mention in new:
-            by_line.setdefault(line_of(self._text, mention), []).append(mention)
-        written = self.history.writers(self._path) if by_line else {}
-        groups: dict[int, list[Mention]] = {}
-        for line in (line for line in by_line if line in written):
-            groups.setdefault(written[line], []).extend(by_line[line])
+            if (at := written.get(line_of(self._text, mention))) is not None:
+                groups[at].append(mention)
         for at, group in groups.items():
             self._read_ahead(at, group)
             for mention in group:
@@ -210,21 +207,21 @@ class Search:
 
     def homes(self, at: int, mention: Mention) -> tuple[str, ...]:
         """Return the files and folders that a mention meant in a commit."""
-        commit, blobs = self.history.commits[at].hash, dict[str, str]()
+        history, blobs = self.history, dict[str, str]()
+        commit = history.commits[at].hash
         if mention.kind == Kind.SYMBOL:
-            files, holding = self.history.files(commit), self.history.holding(at, [mention.word])
+            files, holding = history.files(commit), history.holding(at, [mention.word])
             blobs = {path: files[path] for path in holding.get(mention.word, ())}
-        return self._homes(self.history.tree(commit), mention, blobs)
+        return self._homes(history.tree(commit), mention, blobs)
 
     def _moved(self, at: int, mention: Mention) -> tuple[str, ...]:
         """Return the files in which a commit put what a mention means."""
         changed = self.history.changed(self.history.commits[at].hash)
         blobs = {path: one.new for path, one in changed.items() if one.new}
-        texts = self.history.texts(blobs.values()) if mention.kind == Kind.COMMAND else {}
-        tree = Tree((*blobs,), lambda path: texts.get(blobs[path], ""))
-        return self._homes(tree, mention, {path: blobs[path] for path in filter(is_indexed, blobs)})
+        return self._homes(self.history.tree_of(blobs), mention, blobs)
 
     def _homes(self, tree: Tree, mention: Mention, blobs: Mapping[str, str]) -> tuple[str, ...]:
+        """Return what a mention means in a tree; of symbols, in files given with their blobs."""
         found = tree.find(mention, self._folder)
         paths = [one if isinstance(one, str) else one.path for one in found]
         if mention.kind == Kind.PATH and "/" not in mention.name:
@@ -235,48 +232,35 @@ class Search:
         return tuple(paths) or (self._defining(mention, blobs) if is_symbol else ())
 
     def _defining(self, mention: Mention, blobs: Mapping[str, str]) -> tuple[str, ...]:
-        """Return those of some code files, given with their blobs, that define a symbol."""
-        word, texts = mention.word, self.history.texts([*blobs.values()][:_MOST_FILES])
-        for_tests = self._of_tests or word.lower().startswith("test")
-        every = [
-            (path, texts[blob])
-            for path, blob in blobs.items()
-            if word in texts.get(blob, "") and (for_tests or not is_of_tests(path))
-        ]
-        # To parse all files that use a name takes long.
-        likely = [one for one in every if word in likely_names(*one)][:_MOST_LIKELY]
-        others = [one for one in every if one not in likely][: _MOST_PARSED - len(likely)]
-        return tuple(
-            path
-            for path, text in likely + others
-            if defines(path, names_in(path, text, self._outlines), mention)
-        )
+        """Return those of some files that define a symbol."""
+        word, code = mention.word, [path for path in blobs if is_indexed(path)]
+        if not (self._of_tests or word.lower().startswith("test")):
+            code = [path for path in code if not is_of_tests(path)]
+        texts = self.history.texts(blobs[path] for path in code[:_MOST_FILES])
+        every = [(path, text) for path in code if word in (text := texts.get(blobs[path], ""))]
+        # To parse all files that use a name takes long: those that seem to define it come first.
+        every.sort(key=lambda one: word not in likely_names(*one))
+        return tuple(path for path, text in every[:_MOST_PARSED] if defines(path, text, mention))
 
-    def _has(self, mention: Mention, path: str, texts: Mapping[str, str], blob: str) -> bool:
-        """Return whether a file has what a mention means; a large one, without a text, may."""
-        if not blob or mention.kind in (Kind.PATH, Kind.GLOB) or blob not in texts:
-            return bool(blob)
-        if Tree((path,), lambda _: texts[blob]).find(mention, self._folder):
-            return True
-        return mention.kind == Kind.SYMBOL and bool(self._defining(mention, {path: blob}))
+    def _has(self, mention: Mention, change: Change) -> bool:
+        """Return whether a changed file has what is meant; a large one, without a text, may."""
+        if mention.kind in _OF_PATHS or not self.history.texts([change.new]):
+            return bool(change.new)
+        blobs = {change.path: change.new}
+        return bool(self._homes(self.history.tree_of(blobs), mention, blobs))
 
     def _lost(self, mention: Mention, home: str, at: int) -> int | None:
         """Return the place of the commit by which a file or folder lost a meaning.
 
         None if it never did, 0 if that isn't known.
         """
-        is_path = mention.kind in (Kind.PATH, Kind.GLOB)
-        ends = [0]
-        for path in self.history.below(home) if is_path else [home]:
-            changes = [one for one in reversed(self.history.changes(path)) if one.at > at]
-            if not changes and path in self.history.files(self.history.head):
-                return None
-            texts = self.history.texts(() if is_path else (one.new for one in changes))
-            kept = (
-                at for at, one in enumerate(changes) if self._has(mention, path, texts, one.new)
-            )
-            gone = changes[: next(kept, len(changes))]
-            if changes and not gone:
+        history, ends = self.history, [0]
+        for path in history.below(home) if mention.kind in _OF_PATHS else [home]:
+            changes = [one for one in reversed(history.changes(path)) if one.at > at]
+            if mention.kind not in _OF_PATHS:
+                history.texts(one.new for one in changes)
+            gone = [*takewhile(lambda one: not self._has(mention, one), changes)]
+            if not gone and (changes or path in history.files(history.head)):
                 return None
             ends += [one.at for one in gone[-1:]]
         return max(ends)
@@ -306,7 +290,7 @@ class Search:
         for path in verdict.homes:
             before, after = self._around(path, verdict.ended)
             old, new = (
-                {part for name in names_in(path, text, self._outlines) for part in name.split(".")}
+                {part for name in names_in(path, text) for part in name.split(".")}
                 for text in (before, after)
             )
             for part in reversed(mention.dotted.split(".")):
@@ -320,12 +304,12 @@ class Search:
             after = "".join(map(self.targets.tree.read, self._here([path])))
             return self.history.tree(self.history.head).read(path), after
         changed = self.history.changed(ended.hash)
-        blobs = [changed[path].old, changed[path].new] if path in changed else []
-        if blobs and not blobs[1] and (to := self.history.renamed(ended.hash, path)):
-            blobs[1] = changed[to].new
-        texts = self.history.texts(blobs)
-        before, after = (texts.get(blob, "") for blob in blobs or ("", ""))
-        return before, after
+        if (change := changed.get(path)) is None:
+            return "", ""
+        to = path if change.new else self.history.renamed(ended.hash, path)
+        new = changed[to].new if to else ""
+        texts = self.history.texts([change.old, new])
+        return texts.get(change.old, ""), texts.get(new, "")
 
 
 def _renamed(word: str, before: str, after: str) -> Iterator[str]:

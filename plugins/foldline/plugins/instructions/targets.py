@@ -30,7 +30,6 @@ from foldline.backends.formatting.parts import text_of
 from foldline.backends.formatting.text import symbol_line
 from foldline.backends.index.words import definitions
 from foldline.backends.models import COMPLETE, SymbolKind
-from foldline.backends.outlines.outline_cache import OutlineCache
 from foldline.backends.outlines.outlines import outline_source
 from foldline.backends.outlines.symbols import flatten, is_local
 from foldline.backends.outlines.syntax import ParseRefusedError
@@ -249,7 +248,6 @@ class Targets:
             digest = blake2b(repr(stamps).encode("utf-8", "replace")).digest()
             kept = _symbols[access] = kept._replace(as_of=now, tree=tree, digest=digest)
         self.tree, self.digest = kept.tree, kept.digest
-        self._outlines = OutlineCache(access.index)
         self._symbols = kept
 
     @cached_property
@@ -285,7 +283,7 @@ class Targets:
         return [*paths] if len(paths) <= _MOST_USING else []
 
     def _defines(self, path: str, mention: Mention) -> bool:
-        return defines(path, names_in(path, self.tree.read(path), self._outlines), mention)
+        return defines(path, self.tree.read(path), mention)
 
     def of(self, mention: Mention) -> Target | None:
         """Return the one thing that a mention means; None for nothing, or for several."""
@@ -389,17 +387,13 @@ def _text(files: FileBackend, path: str) -> str:
 
 
 @lru_cache(maxsize=_MOST_KEPT)
-def names_in(path: str, text: str, outlines: OutlineCache) -> frozenset[str]:
+def names_in(path: str, text: str) -> frozenset[str]:
     """Return the dotted names that a code file defines, without those inside of functions."""
     data = text.replace("\r\n", "\n").encode("utf-8", "replace")
-    language = language_of(path, data[:128])
-    key, outline = outlines.get(language, data)
-    if outline is None:
-        try:
-            outline = outline_source(language, data, guarded=True)
-        except ParseRefusedError:
-            return likely_names(path, text)
-        outlines.keep(key, data, outline)
+    try:
+        outline = outline_source(language_of(path, data[:128]), data, guarded=True)
+    except ParseRefusedError:
+        return likely_names(path, text)
     every = (one for one in flatten(outline.symbols) if not is_local(one))
     return frozenset(one.qualified_name for one in every if one.symbol.kind not in _NO_NAMES)
 
@@ -411,9 +405,9 @@ def likely_names(path: str, text: str) -> frozenset[str]:
     return frozenset(name.decode("utf-8", "replace") for name in names)
 
 
-def defines(path: str, names: Iterable[str], mention: Mention) -> bool:
-    """Return whether a code file that defines `names` defines what a symbol's name means."""
-    every = (name for name in names if name.endswith(mention.word))
+def defines(path: str, text: str, mention: Mention) -> bool:
+    """Return whether a code file defines what a symbol's name means."""
+    every = (name for name in names_in(path, text) if name.endswith(mention.word))
     return any(fit(path, name, mention.dotted) is not None for name in every)
 
 
