@@ -130,17 +130,11 @@ class Tree:
 
     def tasks(self, command: str, folder: str) -> list[Target]:
         """Return the tasks that a command means: of the nearest file above `folder`, or of any."""
-        match = COMMANDS.match(command)
-        if match is None:
-            return []
-        tasks = [target for name, target in self.tasks_of(match[1]) if name == match[2]]
-        above = [folder]
-        while above[-1]:
-            above.append(dirname(above[-1]))
-        for start in above:
-            if near := [one for one in tasks if dirname(one.path) == start]:
-                return near[:1]
-        return tasks
+        program, _, task = command.rpartition(" ")
+        tasks = [target for name, target in self.tasks_of(program) if name == task]
+        folders = {one: f"{dirname(one.path)}/".removeprefix("/") for one in tasks}
+        above = [one for one in tasks if f"{folder}/".startswith(folders[one])]
+        return sorted(above, key=lambda one: -len(folders[one]))[:1] or tasks
 
     def tasks_of(self, program: str) -> Iterator[tuple[str, Target]]:
         """Yield the tasks in all files of a program, as it's written before them, by name."""
