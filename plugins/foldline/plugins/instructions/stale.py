@@ -123,12 +123,7 @@ class Search:
     """The search for what ended the mentions of one file."""
 
     def __init__(
-        self,
-        history: History,
-        access: SmartFileAccess,
-        path: str,
-        text: str,
-        since: float = inf,
+        self, history: History, access: SmartFileAccess, path: str, text: str, since: float = inf
     ) -> None:
         self.history = history
         self._access = access
@@ -175,14 +170,11 @@ class Search:
 
     def _read_ahead(self, at: int, group: Iterable[Mention]) -> None:
         """Read at once what the verdicts on some mentions of a commit need."""
-        history, files = self.history, self.history.files(self.history.commits[at].hash)
-        words = dict.fromkeys(one.word for one in group if one.kind == Kind.SYMBOL)
-        holding = history.holding(at, words)
-        paths = {path for word in words for path in holding.get(word, ())[:_MOST_FILES]}
-        history.texts(files[path] for path in paths)
-        homes = {home for one in group if one.kind == Kind.SYMBOL for home in self.homes(at, one)}
-        changes = (one for home in homes for one in history.changes(home) if one.at > at)
-        history.texts(blob for one in changes for blob in one[2:])
+        symbols = [one for one in group if one.kind == Kind.SYMBOL]
+        self.history.holding(at, [one.word for one in symbols])
+        homes = {home for one in symbols for home in self.homes(at, one)}
+        changes = (one for home in homes for one in self.history.changes(home) if one.at > at)
+        self.history.texts(blob for one in changes for blob in (one.old, one.new))
 
     def _key(self, mention: Mention) -> tuple[str, str, str]:
         return self._path, line_of(self._text, mention), mention.name

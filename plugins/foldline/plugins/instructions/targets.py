@@ -177,8 +177,7 @@ def propose(access: SmartFileAccess, file: InstructionFile, offset: int) -> tupl
     # A letter more makes a task of one that is just begun.
     if in_code and (command := COMMANDS.fullmatch(f"{before.rpartition('`')[2]}x")):
         begun = command[2][:-1]
-        paths = tuple(one.path for one in files.walk_folder("."))
-        tasks = Tree(paths, lambda path: files.text_of(path) or "").tasks_of(command[1])
+        tasks = Targets(access, file.path).tree.tasks_of(command[1])
         fitting = dict.fromkeys(name for name, _ in tasks if name.startswith(begun))
         span = Span(offset - len(begun), offset)
         return tuple(Completion(one, CompletionKind.NAME, one, span) for one in fitting)
@@ -268,16 +267,13 @@ class Targets:
             return True
         every = index.last_defining(word) if word in self.defined else []
         paths = dict.fromkeys((*every[:_MOST_USING], *self._using(word)))
-        return any(self._defines(path, mention) for path in paths)
+        return any(defines(path, self.tree.read(path), mention) for path in paths)
 
     def _using(self, word: str) -> list[str]:
         """Return the code files that hold a word: some define it in ways that the index misses."""
         index = self._access.index
         paths = () if index is None else sorted(filter(is_indexed, index.last_holding(word)))
         return [*paths] if len(paths) <= _MOST_USING else []
-
-    def _defines(self, path: str, mention: Mention) -> bool:
-        return defines(path, self.tree.read(path), mention)
 
     def of(self, mention: Mention) -> Target | None:
         """Return the one thing that a mention means; None for nothing, or for several."""
@@ -307,7 +303,7 @@ class Targets:
         if mention.kind != Kind.SYMBOL:
             return False
         files = () if index is None else index.files_with(word, since=since, defined=True).paths
-        if any(self._defines(path, mention) for path in (*homes, *files)):
+        if any(defines(path, self.tree.read(path), mention) for path in (*homes, *files)):
             return True
         first = mention.dotted.partition(".")[0]
         if index is not None and first not in self.defined:
