@@ -258,15 +258,17 @@ def test_what_could_not_come_back_does_not_move(text: str, message: str) -> None
         fold({"AGENTS.md": text}, [("docs/new.md", "")], home="AGENTS.md")
 
 
-def test_the_newer_of_two_folds_comes_back_alone() -> None:
-    files = {"AGENTS.md": SECTION}
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("there", ["", "# A\n\nText.\n", "# A\n\nText."])
+def test_the_newer_of_two_folds_comes_back_alone(newline: str, there: str) -> None:
+    section = SECTION.replace("\n", newline)
+    files = {"AGENTS.md": section} | ({"a.md": there.replace("\n", newline)} if there else {})
     once = fold(files, [("a.md", "")], home="AGENTS.md")
-    more = {**once, "AGENTS.md": once["AGENTS.md"] + SECTION.replace("Data", "More")}
+    more = {**once, "AGENTS.md": once["AGENTS.md"] + section.replace("Data", "More")}
     twice = fold(more, [("a.md", "")], home="AGENTS.md")
     assert unfold(twice, "more", home="AGENTS.md") == more
-    assert unfold(unfold(twice, "data", home="AGENTS.md"), home="AGENTS.md") == {
-        "AGENTS.md": SECTION + SECTION.replace("Data", "More")
-    }
+    both = {**files, "AGENTS.md": section + section.replace("Data", "More")}
+    assert unfold(unfold(twice, "data", home="AGENTS.md"), home="AGENTS.md") == both
 
 
 def test_each_file_gets_back_its_own_whatever_it_is_called_now() -> None:
