@@ -251,7 +251,7 @@ def test_skills_go_where_the_team_has_some_and_settings_are_read(
     (repository / ".gitignore").write_text("AGENTS.md\n.agents\n", encoding="utf-8")
     options = ["fold", "AGENTS.md", "--to-skill", "app", "--section", "data", "--dry-run"]
     assert cli.main(options) == 0
-    assert "(skill `.agents/skills/app`)" in capsys.readouterr().out
+    assert "(read `.agents/skills/app/SKILL.md`)" in capsys.readouterr().out
     (repository / "foldline.toml").write_text("clients = ['claude']\n", encoding="utf-8")
     assert cli.main(options) == 2
     assert "did you mean 'claude-code'?" in capsys.readouterr().err

@@ -32,7 +32,7 @@ _Lost: TypeAlias = tuple[InstructionSection, str]
 """A section that can't come back, with the reason."""
 _Goes: TypeAlias = dict[tuple[str, str], list[str]]
 """The files to which what has an anchor in a file moves."""
-_POINTER = re.compile(r"\s*Folded: (.*) \((read|skill) `([^`\n]+)`\)(?=\s|\Z)")
+_POINTER = re.compile(r"\s*Folded: (.*) \(read `([^`\n]+)`\)(?=\s|\Z)")
 _MOVED = re.compile(r"<!--\s*(folded from ([^\n#]+)#([\w.-]+)):(.*?)-->", re.DOTALL)
 _LABEL = re.compile(r"\[([^]\[\n]+)\](?!\(|\[[^]])")
 _DEFINED = re.compile(r"^ *\[([^]\[\n]+)\]:", re.MULTILINE)
@@ -86,9 +86,8 @@ class Mover:
                 before = texts[path] or head
                 own = self._mended(home, goes, [name], (section.start, end), path)
                 texts[path] = before + newline * bool(before) + own + newline
-            path, is_skill, _ = copies[0][0].partition("/SKILL.md")
-            where = f"{'skill' if is_skill else 'read'} `{path}`"
-            stubs.append((section.body, end, f"{newline}Folded: {section.summary} ({where})"))
+            stub = f"{newline}Folded: {section.summary} (read `{copies[0][0]}`)"
+            stubs.append((section.body, end, stub))
         texts[self.home] = self._mended(home, goes, stubs)
         changes: Changes = {path: text for path, text in texts.items() if text != self._read(path)}
         self._check_undone([section.key for section in places], changes)
@@ -122,10 +121,9 @@ class Mover:
         self, stubs: Sequence[tuple[InstructionSection, re.Match[str]]]
     ) -> tuple[Changes, list[_Lost]]:
         """Return what changes if sections come back, and which can't."""
-        places = [match[3] + "/SKILL.md" * (match[2] == "skill") for _, match in stubs]
         goes, found, edits = _Goes(), dict[str, list[_Moved]](), dict[str, list[_Edit]]()
         keys = {key for section, _ in stubs for key in (section.key, section.path[-1])}
-        for path in sorted({*self.names, *places}):
+        for path in sorted({*self.names, *(match[2] for _, match in stubs)}):
             file = self._file(path)
             for one in _moved(file):
                 # The file may have another name now.
@@ -138,7 +136,7 @@ class Mover:
                 gone = {*anchors(file)}.difference(anchors(left))
                 goes |= {(path, anchor): [self.home] for anchor in gone}
         edits[self.home], lost = [], []
-        for (section, match), path in zip(stubs, places, strict=True):
+        for section, match in stubs:
             either = dict.fromkeys((section.key, section.path[-1]))
             copies = [one for key in either for one in found.get(key, ())]
             own = {
@@ -148,9 +146,9 @@ class Mover:
             edits[self.home].append((section.start, match.end(), max(own, default="")))
             paths = [one.file.path for one in copies]
             summaries = {" ".join(one.match[4].split()) for one in copies}
-            if paths.count(path) != 1 or summaries != {match[1]}:
+            if paths.count(match[2]) != 1 or summaries != {match[1]}:
                 comment = f"<!-- folded from {self.home}#{section.path[-1]}: {match[1]} -->"
-                why = f"{path} should have one section with {comment}"
+                why = f"{match[2]} should have one section with {comment}"
                 lost.append((section, f"{why}: write that there, or delete the line `Folded:`"))
             elif len(own) > 1:
                 lost.append((section, f"it differs in {' and '.join(paths)}"))
