@@ -35,10 +35,8 @@ from foldline.plugins.instructions.targets import (
 from foldline.version import VERSION
 
 log = logging.getLogger(__name__)
-_VERSION = [
-    VERSION,
-    *(file.stat().st_mtime_ns for file in sorted(Path(__file__).parent.glob("*.py"))),
-]
+_FILES = sorted(Path(__file__).parent.glob("*.*"))
+_VERSION = [VERSION, *(file.stat().st_mtime_ns for file in _FILES)]
 """What is found changes with the files that look for it."""
 _SAID = re.compile(r"\b(?:[Rr]emoved?|[Dd]eprecated|[Ff]ormerly|[Nn]o longer|used to)\b")
 """A line that says itself what is no more."""

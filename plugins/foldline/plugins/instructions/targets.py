@@ -297,9 +297,12 @@ class Targets:
         if self.tree.find(mention, self._folder):
             return True
         if mention.kind == Kind.PATH:
-            rules = self._access.file_backend.rules()
-            is_there = any(map(self._is_there, (join(self._folder, name), name)))
-            return is_there or any(rules.for_path(path, is_folder=False) for path in homes)
+            backend = self._access.file_backend
+            with suppress(PathError):
+                if any(map(backend.exists, (join(self._folder, name), name))):
+                    return True
+            ignored = backend.rules().for_path
+            return any(ignored(path, is_folder=False) for path in homes)
         if mention.kind != Kind.SYMBOL:
             return False
         files = () if index is None else index.files_with(word, since=since, defined=True).paths
@@ -355,12 +358,6 @@ class Targets:
             return False
         lasts = [one.last for one in meant.found]
         return bool(meant.gap) or any(one == word or one.lower() != word.lower() for one in lasts)
-
-    def _is_there(self, path: str) -> bool:
-        try:
-            return self._access.file_backend.exists(path)
-        except PathError:
-            return False
 
     def _path(self, path: str, line: int) -> Target:
         stamp = self._access.file_backend.stamp(path)
