@@ -189,9 +189,11 @@ class Search:
             ends = [self._lost(mention, home, at) for home in homes]
             if None in ends:
                 return Verdict(homes, None)
-            at = max(end or 0 for end in ends)
+            # It grows, so that this ends.
+            if not (at := max(end or 0 for end in ends)):
+                return None
             if not (moved := self._moved(at, mention)):
-                return Verdict(homes, self.history.commits[at]) if at else None
+                return Verdict(homes, self.history.commits[at])
             homes = moved
         return None
 
