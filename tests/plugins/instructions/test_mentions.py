@@ -49,6 +49,7 @@ class Basket(Cart): ...
     "Taskfile.yml": "tasks:\n  gen:\n    cmds: [buf]\n",
     "mise.toml": '[tasks."test:ci"]\nrun = "go test"\n',
     "mise-tasks/lint/_default": "#!/bin/sh\n",
+    "mise-tasks/lint/go.sh": "#!/bin/sh\n",
 }
 
 
@@ -171,6 +172,7 @@ def test_a_name_means_one_thing_or_nothing(
         ("`task gen`", "Taskfile.yml:2", "gen:\n  cmds: [buf]"),
         ("`mise run test:ci`", "mise.toml:1", '[tasks."test:ci"]\nrun = "go test"'),
         ("`mise run lint`", "mise-tasks/lint/_default:0", ""),
+        ("`mise run lint:go`", "mise-tasks/lint/go.sh:0", ""),
     ],
 )
 def test_a_command_shows_what_it_runs(

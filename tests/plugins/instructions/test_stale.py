@@ -355,6 +355,14 @@ def test_a_rename_is_told_before_and_after_it_is_committed(repository: Repositor
     assert {commit for _, commit, _ in repository.stale()} == {ended}
 
 
+def test_a_name_that_changed_with_its_file_is_offered(repository: Repository) -> None:
+    code = "".join(f"def step_{number}(): ...\n" for number in range(9)) + "def last(): ...\n"
+    repository.commit("start", {"AGENTS.md": "Call `step_4()`.\n", "lib.py": code})
+    moved = {"lib.py": None, "kit.py": code.replace("step_4", "leap")}
+    ended = repository.commit("rename", moved)
+    assert repository.stale() == [("step_4", ended, "leap")]
+
+
 def test_a_type_that_is_imported_in_another_way_is_not_stale(repository: Repository) -> None:
     text = "See `ExecutedRule`.\n"
     before = "import {\n  type ExecutedRule,\n} from 'generated';\n"
