@@ -145,7 +145,7 @@ def check(seed: int) -> None:
     budgets = sorted({max(1, b) for b in (least, most, *random_.sample(range(1, 999), 12))})
     source = prompt.render()._source
     assert source is not None
-    in_one_pass = [*forms(source, budgets[::-1])][::-1]
+    in_one_pass = [*forms(source, prompt.render().blocks, budgets[::-1])][::-1]
     for budget, form in zip(budgets, in_one_pass, strict=True):
         if budget < least:
             assert form.tokens == least

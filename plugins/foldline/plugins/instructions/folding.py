@@ -65,8 +65,11 @@ def run(options: Namespace) -> int:
 
 def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
     root, files = folder.root, folder.access.file_backend
+    every = [one.path for one in files.walk_folder(".")]
+    if options.paths and not any(matches(glob, one) for glob in options.paths for one in every):
+        raise Refused(f"--paths {' '.join(options.paths)}: no file in {root} matches")
     # Other Markdown may link to what moves.
-    names = {one.path for one in files.walk_folder(".") if one.path.endswith(".md")}
+    names = {path for path in every if path.endswith(".md")}
     names |= {one.relative_to(root).as_posix() for one in instruction_files(folder)}
     mover, places = Mover(files, file.path, names), dict[InstructionSection, list[_Place]]()
     keys = [file.section(key).key for key in options.section]
@@ -178,9 +181,6 @@ def _costs(
     """Yield what each client that loads a file pays before and after, and where that is more."""
     files, counter = folder.access.file_backend, folder.counter()
     count, shown, clients = counter.count, counter.format, chosen_clients(options.client)
-    every = [one.path for one in files.walk_folder(".")] if options.paths else []
-    if options.paths and not any(matches(glob, one) for one in every for glob in options.paths):
-        yield f"No file matches {' or '.join(options.paths)}."
     around = dirname(file.path)
     beside = f"{around}/_" if around else None
     when = f"for files in {around}" if around else "in each session"

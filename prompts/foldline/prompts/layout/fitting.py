@@ -8,7 +8,7 @@ allow, so that a prompt fits whenever one of its forms does.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from foldline.prompts.layout.layout import BLANK_LINE, Piece
 from foldline.prompts.visibility import SectionPath, SectionVisibility
 
 if TYPE_CHECKING:
+    from foldline.prompts.layout.blocks import Block
     from foldline.prompts.layout.rendering import RenderPass
     from foldline.prompts.layout.tree import Node
 
@@ -100,10 +101,14 @@ def fitted(
     return result, pieces
 
 
-def forms(source: RenderPass, budgets: Sequence[int]) -> Iterator[Fitted]:
+def forms(source: RenderPass, blocks: Iterable[Block], budgets: Sequence[int]) -> Iterator[Fitted]:
     """Yield how a render would fit each budget, the largest first; the smallest form may not."""
-    fitting = _Fitting(source, source.pieces(source.plan.roots), Fit(tokens=budgets[0]))
-    return map(fitting.result, budgets)
+    pieces = []
+    for block in blocks:
+        end = -1 if block.segments[-1:] == (BLANK_LINE,) else None
+        place, segments = source.plan.by_path[block.path], [*block.segments[:end]]
+        pieces.append(Piece(place, block.enabled, block.visibility, segments))
+    yield from map(_Fitting(source, pieces, Fit(tokens=budgets[0])).result, budgets)
 
 
 def _line(source: RenderPass) -> Segment:

@@ -65,7 +65,7 @@ class Openings:
         """Return what `Fit` makes of the text at the budgets, in words, unless a summary fails."""
         labels = dict[str, str]()
         with suppress(PromptError):
-            fitted = forms(self._source, [*BUDGETS])
+            fitted = forms(self._source, self._blocks, [*BUDGETS])
             for (budget, label), form in zip(BUDGETS.items(), fitted, strict=True):
                 parts = {"leaves out": form.left_out, "folds": form.folded}
                 done = [f"{verb} {', '.join(map('.'.join, p))}" for verb, p in parts.items() if p]
