@@ -103,7 +103,7 @@ CODE = (
     (AGENT, "instructions"),
     (AGENT, "pipeline"),
 )
-"""What reads code, and the tools for agents."""
+"""Modules that read code, and the tools for agents."""
 
 HEAD = """\
 # Reference

@@ -95,7 +95,7 @@ class ClientName:
     """The check of a client's name, in the annotation of a setting."""
 
     def refusal(self, name: str) -> str | None:
-        """Return the reason why there is no such client; None where a plugin may bring it."""
+        """Return why a name is refused; None if it is known, or a plugin may bring it."""
         try:
             clients_named((name,), known_clients())
         except ToolRefused as error:

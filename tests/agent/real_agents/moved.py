@@ -1,4 +1,4 @@
-"""What an agent loads by itself of a section that `foldline fold` has moved; it has no foldline."""
+"""What an agent without foldline loads of a section that `foldline fold` has moved."""
 
 from __future__ import annotations
 

@@ -22,8 +22,9 @@ def drift(
 ) -> Iterator[tuple[InstructionSection, str, str, int]]:
     """Yield sections that a file has and its copy for other clients hasn't, or in other words.
 
-    Each with a sentence, the copy's path and a place in it. A copy stands beside the file, has half
-    of its titles and one of its texts; neither names the other. Other words are told in one only.
+    Each comes with a sentence, the copy's path and an offset in it. A copy stands beside the file
+    and shares half of its titles and at least one text; neither of the two mentions the other.
+    A section that differs is reported in one of them only.
     """
     # Rules and skills are no copies of each other.
     files = {} if file.has_front_matter else {one.title: stacks[one] for one in stacks}

@@ -116,8 +116,8 @@ def _check_place(folder: Folder, home: str, name: str, head: str) -> None:
     if head and before is not None:
         raise Refused(f"{name} is there: take another name, or add to it by --to {name}")
     if name.endswith(SKILL):
-        made = instruction_file(root / name, root, before or head)
-        for _, fault, _ in faults(made, root / name):
+        skill = instruction_file(root / name, root, before or head)
+        for _, fault, _ in faults(skill, root / name):
             raise Refused(f"{name}: {fault}")
 
 

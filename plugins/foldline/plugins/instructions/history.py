@@ -54,7 +54,7 @@ class Change(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What a name meant: the files that had it, and the commit that ended it; None at `HEAD`."""
+    """The files that held a name, and the commit that removed it; None if `HEAD` has it."""
 
     homes: tuple[str, ...]
     ended: Commit | None
@@ -148,9 +148,9 @@ class History:
     def writers(self, path: str) -> Mapping[str, int]:
         """Return the place of the commit that wrote each line of a file, without the blanks."""
         options = ("-w", "-M", "--no-textconv", "--no-ignore-revs-file", self.head, "--", path)
-        found = _WRITTEN.findall(self._git("blame", "--porcelain", *options))
-        known = [one for one in reversed(found) if one[0] in self.places]
-        return {line.strip(): self.places[commit] for commit, line in known}
+        lines = _WRITTEN.findall(self._git("blame", "--porcelain", *options))
+        listed = [line for line in reversed(lines) if line[0] in self.places]
+        return {text.strip(): self.places[commit] for commit, text in listed}
 
     def holding(self, at: int, words: Collection[str]) -> Mapping[str, Sequence[str]]:
         """Return the code files of a commit with each of some words; a file is read once."""
@@ -165,8 +165,8 @@ class History:
             new = [*{*files.values()}.difference(self._words)]
             for start in range(0, len(new), _MOST_AT_ONCE):
                 for blob, text in self.texts(new[start : start + _MOST_AT_ONCE]).items():
-                    found = self._named.intersection(split_words(text.encode("utf-8", "replace")))
-                    self._words[blob] = [word.decode() for word in found]
+                    names = self._named.intersection(split_words(text.encode("utf-8", "replace")))
+                    self._words[blob] = [name.decode() for name in names]
             holding = self._holding[commit] = defaultdict[str, list[str]](list)
             for path, blob in files.items():
                 for word in self._words.get(blob, ()):

@@ -298,7 +298,7 @@ class _Stack:
         self.left_out.append(LeftOut(path, why, **more))
 
     def _switch_off(self, path: str, by: str, repair: str = "", why: str = "") -> None:
-        """Leave out what another file switches off, or what there is no room for behind it."""
+        """Leave out a file that another one replaces, or that no room is left for."""
         why = why or f"{by} is read instead of it"
         if not repair and (file := self.read(path)):
             # A file that imports what is read instead of it hides nothing.

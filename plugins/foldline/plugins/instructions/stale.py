@@ -37,9 +37,9 @@ from foldline.version import VERSION
 log = logging.getLogger(__name__)
 _FILES = sorted(Path(__file__).parent.glob("*.*"))
 _VERSION = [VERSION, *(file.stat().st_mtime_ns for file in _FILES)]
-"""What is found changes with the files that look for it."""
+"""Cached results are keyed by the version of this code and its tables."""
 _SAID = re.compile(r"\b(?:[Rr]emoved?|[Dd]eprecated|[Ff]ormerly|[Nn]o longer|used to)\b")
-"""A line that says itself what is no more."""
+"""Lines that already say that something is gone."""
 _OF_PATHS = (Kind.PATH, Kind.GLOB)
 _MORE_SECONDS = 5.0
 """How long after that what was found is looked for in the files."""

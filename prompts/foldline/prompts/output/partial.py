@@ -36,8 +36,8 @@ class PartialOutput(Generic[OutputT_co]):
     """An answer that is being written, as a valid value of the declared type.
 
     Texts and arrays are as far as they have come. A field that hasn't come is an empty text, array
-    or object, or None. One that can't be (a number, a choice, a date, a pair) has its default;
-    where it has none, there is no such value yet, and an array lacks that item.
+    or object, or None. A number, choice, date or pair has its default until it comes. Without a
+    default there is no partial value until then, or an array lacks the item.
     """
 
     value: OutputT_co

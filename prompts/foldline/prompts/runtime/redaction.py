@@ -10,8 +10,8 @@ from typing import TypeAlias
 Redact: TypeAlias = Callable[[str], str]
 """A redaction hook: returns a text without what mustn't be kept. `str` changes nothing."""
 
-# Each pattern begins where a run of letters does, or its length is bounded: the base64 of an image
-# is read once, not once from each of its characters. Where JSON is quoted, `\n` is no letter.
+# Each pattern starts at the start of a run of letters, or has a bounded length, so that matching
+# stays linear in long base64. In quoted JSON the `n` of `\n` isn't part of a word.
 _BEGIN = r"(?:(?<![\w-])(?!(?<=\\)[nrt])|(?<=\\[nrt]))"
 _NAME = (
     r"(?:pass(?:word|wd|phrase)|secret|credentials?|"
