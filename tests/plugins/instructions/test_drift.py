@@ -126,18 +126,3 @@ def test_drift_is_what_comparing_all_sections_gives(
             missing = [f"`{title}` is" for title in mine if title not in theirs] if copies else []
             listed = [one for one in messages if one not in words]
             assert [one.partition(" missing")[0] for one in listed] == missing
-
-
-def test_copies_of_a_moved_section_that_differ_are_told_where_it_was(tmp_path: Path) -> None:
-    home = f"{RULES}## Vault\n\nFolded: notes (read `a.md`)\n"
-    moved = "## Vault\n<!-- folded from AGENTS.md#vault: notes -->\n\nIn `vault/`.\n"
-    files = {"AGENTS.md": home, "a.md": moved, ".claude/rules/a.md": moved}
-    written(tmp_path, files)
-    assert not check_repository(tmp_path, "AGENTS.md", home)
-    written(tmp_path, {".claude/rules/a.md": f"{moved}More.\n"})
-    (found,) = check_repository(tmp_path, "AGENTS.md", home)
-    assert (found.code, home[found.place.start : found.place.end]) == (
-        Code.SECTION_DRIFT,
-        "## Vault",
-    )
-    assert found.message.endswith("refuse `Vault`: it differs in .claude/rules/a.md and a.md.")

@@ -281,9 +281,3 @@ def test_each_file_gets_back_its_own_whatever_it_is_called_now() -> None:
     assert unfold(back, home="b/AGENTS.md") == files
     renamed = {"CLAUDE.md" if path == "AGENTS.md" else path: text for path, text in folded.items()}
     assert unfold(renamed, home="CLAUDE.md")["CLAUDE.md"] == SECTION
-
-
-def test_what_could_not_come_back_is_told_of_each_section() -> None:
-    files = {"AGENTS.md": f"{STUB}\n{STUB.replace('Data', 'More')}", "x.md": MOVED}
-    (lost,) = Mover(MemoryFileBackend(files), "AGENTS.md", [*files]).lost()
-    assert (lost[0].key, lost[1][:25]) == ("more", "x.md should have one sect")

@@ -198,7 +198,6 @@ def test_json_has_sources_and_dates(repository: Path) -> None:
     [
         (["--client", "codx"], "there is no client 'codx'; did you mean 'codex'?"),
         (["--client", "codex", "src/app.go"], "'src/app.go'; there are codex, claude-code"),
-        (["--client", "codex", "src/app.go"], "a FILE goes before --client"),
         (["src/app.go", "--start", "/"], "/ isn't in the repository"),
         (["--start", "src/app.go"], "src/app.go: there is no such folder"),
     ],

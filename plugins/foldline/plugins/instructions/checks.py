@@ -18,7 +18,6 @@ from foldline.ide.snapshot import Snapshot
 from foldline.plugins.instructions.clients import project_clients
 from foldline.plugins.instructions.drift import drift
 from foldline.plugins.instructions.mentions import mentions
-from foldline.plugins.instructions.moving import Mover
 from foldline.plugins.instructions.stack import LeftOut, loaded, unread
 from foldline.plugins.instructions.stale import StaleMention, stale_mentions
 from foldline.plugins.instructions.targets import Targets
@@ -76,13 +75,6 @@ def check_repository(
         related = Related(SourceSpan(str(folder.root / other), at, at), "This is the other file.")
         code = Code.SECTION_DRIFT
         yield Diagnostic(code, default_severity(code), message, place, related=(related,))
-    tree, moved = Targets(folder.access, relative, since).tree, f"folded from {relative}#"
-    paths = tree.paths if "Folded: " in file.text else ()
-    names = [one for one in paths if one.endswith((".md", ".mdc")) and moved in tree.read(one)]
-    for section, why in Mover(folder.access.file_backend, relative, names).lost():
-        place = SourceSpan(str(path), section.start, file.end_of_line(section.start))
-        message = f"`foldline fold --unfold` would refuse `{section.title}`: {why}."
-        yield Diagnostic(Code.SECTION_DRIFT, Severity.WARNING, message, place)
     starts = {one.mention.start for one in stale}
     for left, titles in unread(folder, stacks, relative).items():
         clients, start = " and ".join(titles), left.place[0]

@@ -28,8 +28,6 @@ from foldline.records import record
 Changes: TypeAlias = dict[str, str | None]
 """The new texts of files, by their paths from the root; None for one that goes."""
 _Edit: TypeAlias = tuple[int, int, str]
-_Lost: TypeAlias = tuple[InstructionSection, str]
-"""A section that can't come back, with the reason."""
 _Goes: TypeAlias = dict[tuple[str, str], list[str]]
 """The files to which what has an anchor in a file moves."""
 _POINTER = re.compile(r"\s*Folded: (.*) \(read `([^`\n]+)`\)(?=\s|\Z)")
@@ -99,28 +97,12 @@ class Mover:
         Raises:
             ToolRefused: There is none, or it can't be told what it was.
         """
-        stubs = [one for one in self._stubs() if not keys or one[0].key in keys]
+        home = self._file(self.home)
+        every = ((one, _POINTER.match(home.text, one.body)) for one in home.sections)
+        moved = [(one, match) for one, match in every if match and match.end() <= one.own]
+        stubs = [one for one in moved if not keys or one[0].key in keys]
         if not stubs or len(stubs) < len(keys):
             raise ToolRefused(f"{self.home} has no such section that `foldline fold` has moved")
-        changes, lost = self._returned(stubs)
-        for section, why in lost:
-            raise ToolRefused(f"{self.home}:{self._file(self.home).line(section.start)}: {why}")
-        return changes
-
-    def lost(self) -> Sequence[_Lost]:
-        """Return the moved sections that couldn't come back as things are, each with the reason."""
-        return self._returned(self._stubs())[1]
-
-    def _stubs(self) -> list[tuple[InstructionSection, re.Match[str]]]:
-        """Return the sections that have moved, each with the line that says where."""
-        home = self._file(self.home)
-        matches = ((one, _POINTER.match(home.text, one.body)) for one in home.sections)
-        return [(one, match) for one, match in matches if match and match.end() <= one.own]
-
-    def _returned(
-        self, stubs: Sequence[tuple[InstructionSection, re.Match[str]]]
-    ) -> tuple[Changes, list[_Lost]]:
-        """Return what changes if sections come back, and which can't."""
         goes, found, edits = _Goes(), dict[str, list[_Moved]](), dict[str, list[_Edit]]()
         keys = {key for section, _ in stubs for key in (section.key, section.path[-1])}
         for path in sorted({*self.names, *(match[2] for _, match in stubs)}):
@@ -135,7 +117,7 @@ class Mover:
                 left = self._file(path, self._mended(file, {}, edits[path]))
                 gone = {*anchors(file)}.difference(anchors(left))
                 goes |= {(path, anchor): [self.home] for anchor in gone}
-        edits[self.home], lost = [], []
+        edits[self.home] = []
         for section, match in stubs:
             either = dict.fromkeys((section.key, section.path[-1]))
             copies = [one for key in either for one in found.get(key, ())]
@@ -146,12 +128,13 @@ class Mover:
             edits[self.home].append((section.start, match.end(), max(own, default="")))
             paths = [one.file.path for one in copies]
             summaries = {" ".join(one.match[4].split()) for one in copies}
+            where = f"{self.home}:{home.line(section.start)}"
             if paths.count(match[2]) != 1 or summaries != {match[1]}:
                 comment = f"<!-- folded from {self.home}#{section.path[-1]}: {match[1]} -->"
                 why = f"{match[2]} should have one section with {comment}"
-                lost.append((section, f"{why}: write that there, or delete the line `Folded:`"))
-            elif len(own) > 1:
-                lost.append((section, f"it differs in {' and '.join(paths)}"))
+                raise ToolRefused(f"{where}: {why}: write that there, or delete the line `Folded:`")
+            if len(own) > 1:
+                raise ToolRefused(f"{where}: it differs in {' and '.join(paths)}")
         changes: Changes = {}
         for path in {*self.names, *edits}:
             text = self._mended(self._file(path), goes, edits.get(path, ()))
@@ -159,7 +142,7 @@ class Mover:
             is_empty = path in edits and not text[front.end if front else 0 :].strip("-+\r\n")
             if text != self._read(path):
                 changes[path] = None if is_empty else text
-        return changes, lost
+        return changes
 
     def _check_undone(self, keys: Collection[str], changes: Changes) -> None:
         try:

@@ -57,7 +57,6 @@ def register(verbs: Verbs) -> None:
 
 def run(options: Namespace) -> int:
     from foldline.agent.scan import repository_of, settings_clients
-    from foldline.ide.errors import ToolRefused
     from foldline.ide.structuring import unstructure
     from foldline.ide.workspace import Workspace
     from foldline.plugins.instructions.stack import stacks
@@ -70,12 +69,7 @@ def run(options: Namespace) -> int:
     start = _inside(here, root) if options.start or here.is_relative_to(root) else "."
     file = _inside(path / "_" if path.is_dir() else path, root) if options.file else None
     settings = () if options.client else settings_clients(str(path))
-    try:
-        clients = chosen_clients(options.client or settings)
-    except ToolRefused as error:
-        if options.file:
-            raise
-        raise Refused(f"{error}; a FILE goes before --client") from error
+    clients = chosen_clients(options.client or settings)
     (folder,) = Workspace.at(root).folders()
     listed, counter = list(stacks(folder, clients, file, start)), folder.counter()
     if options.json:
