@@ -299,7 +299,7 @@ def test_a_section_that_costs_more_folded_is_found(project: Path) -> None:
         ("[tool.foldline]\ntokens = 'p50k'", "tool.foldline.tokens: expected one of o200k, cl100k"),
         (
             "[tool.foldline]\nbudget = 1",
-            "tool.foldline.budget: unknown option; did you mean 'token_budget'?",
+            "tool.foldline.budget: unknown option; did you mean 'token-budget'?",
         ),
         (
             "[tool.foldline]\ntoken-budget = true",

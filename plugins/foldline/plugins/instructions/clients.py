@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache, partial
@@ -18,8 +17,6 @@ from foldline.records import record
 
 if TYPE_CHECKING:
     from foldline.ide.folder import Folder
-
-_NAME = re.compile(r"[\w.-]+")
 
 
 @record
@@ -66,11 +63,9 @@ class Client:
     editor: bool = False
     settings: Literal["above", "start"] = "above"
     once: bool = False
-    trust: tuple[str, ...] = ()
     note: str = ""
     own: tuple[str, ...] = ()
     signs: tuple[str, ...] = ()
-    user: tuple[str, ...] = ()
 
 
 @cache
@@ -86,7 +81,6 @@ def _read_into(clients: dict[str, Client], file: Path) -> None:
     tables, problems = reading.read(read_toml(file), dict[str, Client])
     tables = tables or {}
     problems |= {name: "is another client" for name in tables if name in clients}
-    problems |= {name: "isn't a name" for name in tables if not _NAME.fullmatch(name)}
     if problems:
         raise ArgumentsError(problems)
     clients.update({name: replace(client, name=name) for name, client in tables.items()})

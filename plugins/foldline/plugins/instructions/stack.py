@@ -171,7 +171,6 @@ class _Stack:
     files: list[LoadedFile] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
-    notes: dict[str, None] = field(default_factory=dict)
 
     def build(self) -> Stack:
         """Apply the client's rules to each folder, in its order."""
@@ -186,7 +185,7 @@ class _Stack:
         return Stack(
             self.client.name,
             self.client.title,
-            "; ".join(filter(None, (self.client.note, *self.notes))),
+            self.client.note,
             tuple(self.files),
             tuple(dict.fromkeys(left)),
             spent[When.ALWAYS],
@@ -206,8 +205,8 @@ class _Stack:
 
     def _apply(self, rule: Rule, place: str) -> None:
         below = place in self.below
-        here = {"root": place == ".", "start": place == self.start}
-        here |= {"all": True, "above": not below, "below": below}
+        here = {"all": True, "root": place == ".", "start": place == self.start, "below": below}
+        here["above"] = not below
         if not here[rule.folders] or (rule.lists and self.counter is _NO_COUNTER):
             return
         names = self._names(rule)
@@ -297,9 +296,9 @@ class _Stack:
     def _leave_out(self, path: str, why: str, **more: Any) -> None:
         self.left_out.append(LeftOut(path, why, **more))
 
-    def _switch_off(self, path: str, by: str, repair: str = "", why: str = "") -> None:
-        """Leave out a file that another one replaces, or that no room is left for."""
-        why = why or f"{by} is read instead of it"
+    def _switch_off(self, path: str, by: str, repair: str) -> None:
+        """Leave out a file that another one replaces."""
+        why = f"{by} is read instead of it"
         if not repair and (file := self.read(path)):
             # A file that imports what is read instead of it hides nothing.
             by = "" if any(by == one for one, *_ in _imported(file, path)) else by
@@ -363,8 +362,6 @@ class _Stack:
                 for key in keys.split("."):
                     value = value.get(key) if isinstance(value, dict) else None
                 if value is not None:
-                    told = (f"{file} sets {keys}, {one}" for one in self.client.trust)
-                    self.notes.update(dict.fromkeys(told))
                     return value
         return None
 
@@ -405,7 +402,7 @@ class _Stack:
         if left <= 0 < len(data):
             by = next((one.path for one in self.files[::-1] if one.size), "")
             why = f"the limit of {limit:,} bytes is reached before it"
-            self._switch_off(made.path, by, why=why)
+            self._leave_out(made.path, why, by=by)
             return
         self.seen.add(self._real(made.path))
         end = len(data[:left].decode("utf-8", "ignore"))

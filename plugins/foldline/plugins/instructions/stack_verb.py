@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foldline.agent.refusals import Refused
@@ -10,7 +9,7 @@ from foldline.agent.terminal import json_text, show, show_styled
 from foldline.backends.files import repository
 from foldline.backends.formatting.visible import visible
 from foldline.links import resolved
-from foldline.plugins.instructions.clients import Client, all_clients, chosen_clients
+from foldline.plugins.instructions.clients import all_clients, chosen_clients
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -41,16 +40,13 @@ def register(verbs: Verbs) -> None:
         action="extend",
         metavar="NAME",
         help=f"{', '.join(client.name for client in all_clients())} (default: those of the "
-        "setting `clients`, else all)",
+        "setting `clients`, else all); behind FILE",
     )
     parser.add_argument("--sections", action="store_true", help="show the cost of each section")
     parser.add_argument(
         "--start", metavar="DIR", help="where the client is started (default: this folder)"
     )
     parser.add_argument("--all", action="store_true", help="show each rule for other files, too")
-    parser.add_argument(
-        "--user", action="store_true", help="name the user's own files, which aren't read"
-    )
     parser.add_argument("--json", action="store_true", help="write JSON, for programs")
     parser.set_defaults(run=run)
 
@@ -63,11 +59,14 @@ def run(options: Namespace) -> int:
 
     here = resolved(options.start or ".")
     path = resolved(options.file) if options.file else here
-    if options.start and not here.is_dir():
-        raise Refused(f"{visible(options.start)}: there is no such folder", kind="path")
     root = repository_of(path)
-    start = _inside(here, root) if options.start or here.is_relative_to(root) else "."
-    file = _inside(path / "_" if path.is_dir() else path, root) if options.file else None
+    is_inside = here.is_relative_to(root)
+    if options.start and not (is_inside and here.is_dir()):
+        problem = f"that's no folder in {visible(str(root))}"
+        raise Refused(f"--start {visible(options.start)}: {problem}", kind="path")
+    start = here.relative_to(root).as_posix() if is_inside else "."
+    work = path / "_" if path.is_dir() else path
+    file = work.relative_to(root).as_posix() if options.file else None
     settings = () if options.client else settings_clients(str(path))
     clients = chosen_clients(options.client or settings)
     (folder,) = Workspace.at(root).folders()
@@ -81,11 +80,9 @@ def run(options: Namespace) -> int:
     others = ", ".join(one.title for one in listed if one not in shown)
     doubts = [one for stack in shown for one in stack.files if not one.confirmed]
     bare = repository.repository_of(root) != root
-    user = [_files_of_user(client) for client in clients] if options.user else []
     notes = [
         (doubts, "?: the client's documentation doesn't say clearly that this is loaded."),
-        *((True, files) for files in user),
-        (not user, "Files of the user and of an organization aren't shown; --user names them."),
+        (True, "Files of the user and of an organization aren't read."),
         (others, f"Nothing here for {others}."),
         (not counter.exact, "Estimated: install foldline[tokens] for exact counts."),
         (settings, "The clients are those of the settings; --client names others."),
@@ -94,19 +91,6 @@ def run(options: Namespace) -> int:
     lines = [line for stack in shown for line in _lines(stack, counter, options)]
     show_styled([*lines, *([(text, "dim")] for told, text in notes if told)], wrap=True)
     return 0
-
-
-def _inside(path: Path, root: Path) -> str:
-    if not path.is_relative_to(root):
-        message = f"{visible(str(path))} isn't in the repository {visible(str(root))}"
-        raise Refused(message, kind="path")
-    return path.relative_to(root).as_posix()
-
-
-def _files_of_user(client: Client) -> str:
-    there = {path: Path(path).expanduser().exists() for path in client.user}
-    files = ", ".join(f"{path} ({'' if exists else 'not '}there)" for path, exists in there.items())
-    return f"{client.title}: {files or 'no files of its user'}"
 
 
 def _lines(stack: Stack, counter: TokenCounter, options: Namespace) -> Iterator[Line]:

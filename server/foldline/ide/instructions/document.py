@@ -112,18 +112,10 @@ class InstructionFile:
             taken[path] = 1
             taken[titled] = count
             places.append((path, f"{number}{'.' * bool(number)}{inside[number]}"))
-            body_end = min([heading.end, *starts[at + 1 : at + 2]])
-            sections.append(
-                InstructionSection(
-                    *places[-1],
-                    heading.title,
-                    heading.start,
-                    heading.body,
-                    body_end,
-                    heading.end,
-                    *self._fold_comment(heading.body, body_end),
-                )
-            )
+            own = min([heading.end, *starts[at + 1 : at + 2]])
+            offsets = (heading.start, heading.body, own, heading.end)
+            fold = self._fold_comment(heading.body, own)
+            sections.append(InstructionSection(*places[-1], heading.title, *offsets, *fold))
         return tuple(sections)
 
     def _fold_comment(self, start: int, end: int) -> tuple[Range | None, str]:
@@ -246,43 +238,14 @@ class InstructionFile:
             if section.start < hidden_end:
                 continue
             if not section.summary or section.key in opened:
-                yield self._block(section, "FULL", self.text[section.start : section.own])
+                yield _block(section, self.text[section.start : section.own])
             else:
                 hidden_end = section.end
-                inner = sections[
-                    at : bisect_left(sections, hidden_end, at, key=lambda one: one.start)
-                ]
-                blocks = tuple(self._blocks(inner, {*opened, section.key}))
-                yield self._block(
-                    section,
-                    "SUMMARY",
-                    self.fold_text(section),
-                    Opening((Replaced(count, count + 1, blocks),)),
-                )
+                last = bisect_left(sections, hidden_end, at, key=lambda one: one.start)
+                blocks = tuple(self._blocks(sections[at:last], {*opened, section.key}))
+                opening = Opening((Replaced(count, count + 1, blocks),))
+                yield _block(section, self.fold_text(section), opening)
             count += 1
-
-    def _block(
-        self,
-        section: InstructionSection,
-        visibility: str,
-        text: str,
-        opening: Opening | None = None,
-    ) -> Block:
-        head = section.body - section.start
-        segments = (("heading", text[:head]), ("literal", text[head:]))
-        return Block(
-            id="/".join(section.path),
-            path=section.path,
-            key=section.key,
-            number=section.number,
-            title=section.title,
-            depth=len(section.path) - 1,
-            visibility=visibility,
-            enabled=True,
-            text=text,
-            segments=tuple(Segment(kind, part, None) for kind, part in segments if part),
-            opening=opening,
-        )
 
 
 def read_instructions(path: Path, root: Path) -> InstructionFile:
@@ -300,6 +263,25 @@ def instruction_file(path: PurePath, root: PurePath, text: str) -> InstructionFi
     shown = path.relative_to(root) if path.is_relative_to(root) else path
     data = has_front_matter(path)
     return InstructionFile(path.name, text, shown.as_posix(), has_front_matter=data)
+
+
+def _block(section: InstructionSection, text: str, opening: Opening | None = None) -> Block:
+    """Return a section as a block; `opening` is what replaces it if it's folded."""
+    head = section.body - section.start
+    segments = (("heading", text[:head]), ("literal", text[head:]))
+    return Block(
+        id="/".join(section.path),
+        path=section.path,
+        key=section.key,
+        number=section.number,
+        title=section.title,
+        depth=len(section.path) - 1,
+        visibility="SUMMARY" if opening else "FULL",
+        enabled=True,
+        text=text,
+        segments=tuple(Segment(kind, part, None) for kind, part in segments if part),
+        opening=opening,
+    )
 
 
 def _slug(title: str) -> str:
