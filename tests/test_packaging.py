@@ -1,6 +1,7 @@
 """The four ways in which a namespace package of four source roots goes wrong in silence."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -113,6 +114,69 @@ def test_the_base_install_is_the_prompt_library_alone(base: Path) -> None:
     help_page = run(str(python.parent / "foldline"), "help")
     assert "Servers" in help_page
     assert run(str(python.parent / "foldline"), "--version").startswith("foldline ")
+
+
+CONSUMERS = {
+    "prompts": """\
+from dataclasses import dataclass
+from typing import assert_type
+from foldline.prompts import MarkdownSection, PromptTemplate
+@dataclass
+class Person:
+    name: str
+ASK = MarkdownSection[Person](title="Ask", key="ask", template="Greet ${name}.")
+HELLO = PromptTemplate(ns="demo", key="hello", sections=[ASK])
+assert_type(HELLO.render(Person("Ada")).text, str)
+""",
+    "backends": """\
+from typing import assert_type
+from foldline.backends import AsyncSmartFileAccess, MemoryFileBackend, SmartFileAccess
+from foldline.backends.models import FileTree
+access = SmartFileAccess.for_workspace(".")
+assert_type(access.get_tree(), FileTree)
+assert_type(MemoryFileBackend({"a.py": ""}).read_file("a.py"), str)
+async def tree(code: AsyncSmartFileAccess) -> FileTree:
+    async with code:
+        return await code.get_tree()
+""",
+    "ide": """\
+from collections.abc import Iterator
+from pathlib import Path
+from foldline.ide import Workspace
+from foldline.ide.checks import Diagnostic
+from foldline.ide.plugins import Plugin
+from foldline.ide.snapshot import Snapshot
+class Team(Plugin):
+    clients = Path("clients.toml")
+    def check(self, document: Snapshot) -> Iterator[Diagnostic]:
+        yield from document.source.diagnostics(document)
+ROOTS: list[Path] = [folder.root for folder in Workspace.at(".").folders()]
+""",
+    "agent": """\
+from foldline.agent.tools import code_tools
+from foldline.ide import Workspace
+NAMES: list[str] = [tool.name for tool in code_tools(Workspace.at("."))]
+""",
+    "plugins": """\
+from typing import assert_type
+from foldline.plugins.stores import SQLiteEventStore, open_event_store
+with open_event_store(":memory:") as store:
+    assert_type(isinstance(store, SQLiteEventStore), bool)
+    store.events()
+""",
+    "server": "import foldline.server\nNAME: str = foldline.server.__name__\n",
+}
+
+
+def test_programs_that_use_the_wheel_have_its_types(base: Path, tmp_path: Path) -> None:
+    assert CONSUMERS.keys() == {*PACKAGES}
+    for package, program in CONSUMERS.items():
+        (tmp_path / f"with_{package}.py").write_text(program, encoding="utf-8")
+    options = ("--strict", "--cache-dir", os.devnull, "--python-executable", str(base))
+    mypy = (sys.executable, "-m", "mypy", *options, ".")
+    # Elsewhere than in this repository, whose settings and sources it would take.
+    done = subprocess.run(mypy, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout == f"Success: no issues found in {len(CONSUMERS)} source files\n"
 
 
 def test_an_install_has_its_plugins_which_need_no_extra_to_be_asked(base: Path) -> None:
