@@ -3,8 +3,8 @@
     uv run python -m tests.benchmarks.bench_ast [--json]
 
 The Django sdist, and for `--json` the wheel of Home Assistant, are downloaded once. With `--json`
-it prints what a user waits for instead, by the clock: commands from their start, beside `rg`; and
-questions to a process that has answered others, of which Home Assistant's show how they grow.
+it prints what a user waits for instead, by the clock: questions to a process that has answered
+others, of which Home Assistant's show how they grow. `bench_start` has commands.
 
 Seconds of the table are of the processor, those of child processes such as `rg` included, the least
 of three rounds: on a machine that others use too, the clock would measure them.
@@ -35,7 +35,6 @@ from foldline.backends.base.languages import is_indexed, parser_for
 from foldline.backends.outlines.outlines import outline_source
 
 ROUNDS = 3
-COMMANDS = 7
 QUESTIONS = 9
 WORD = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 NAMES = (
@@ -57,8 +56,7 @@ def main() -> None:
     if "--json" in sys.argv[1:]:
         with tempfile.TemporaryDirectory() as cache:
             os.environ["FOLDLINE_CACHE_DIR"] = cache
-            measured = commands(load_corpus())
-            measured += questions("Django", load_corpus())
+            measured = questions("Django", load_corpus())
             measured += questions("Home Assistant", home_assistant())
             print(as_json(measured))
         return
@@ -73,40 +71,6 @@ def main() -> None:
         bench_references(django, table)
         table.add_row("peak memory, index and references", f"{peak_memory(django):.0f} MB")
     Console(width=120).print(table)
-
-
-def commands(django: Path) -> list[Measurement]:
-    """Commands from their start, with an index on disk, each beside `rg` in turn."""
-    foldline = str(Path(sys.executable).with_name("foldline"))
-    ripgrep = shutil.which("rg", path=str(Path(sys.executable).parent)) or shutil.which("rg")
-    rows: list[tuple[str, list[str], list[str], float | None, float | None]] = [
-        ("tree", ["tree"], ["--files"], 150, None),
-        ("refs", ["refs", "QuerySet", "--seconds", "0"], ["-nw", "QuerySet"], 150, None),
-        ("search", ["search", "json field"], ["-n", "json|field"], 150, None),
-        ("grep", ["grep", "select_related"], ["-n", "select_related"], None, 1.5),
-    ]
-    measured = []
-    for name, ours, theirs, goal, factor in rows:
-        times: list[float] = []
-        anchors: list[float] = []
-        for number in range(COMMANDS + 1):
-            took = milliseconds(lambda: run([foldline, *ours], django))  # noqa: B023
-            anchor = milliseconds(lambda: run([ripgrep or "rg", *theirs, "."], django))  # noqa: B023
-            if number:  # The first builds the index, and fills the system's cache.
-                times.append(took)
-                anchors.append(anchor)
-        measured.append(
-            Measurement(
-                work=f"`foldline {name}` in Django",
-                values=tuple(times),
-                goal=goal,
-                statistic="median",
-                anchor="rg",
-                anchor_values=tuple(anchors),
-                factor=factor,
-            )
-        )
-    return measured
 
 
 def questions(corpus: str, root: Path) -> list[Measurement]:

@@ -420,7 +420,7 @@ async def run(*files: Path) -> list[Pair]:
 
 
 def measurements(pairs: list[Pair]) -> list[Measurement]:
-    """Bytes and calls by repository and by kind, what failed, and the ten worst."""
+    """Bytes and calls by repository and by kind, what failed, and the four worst."""
     rows = [*_compared("all", pairs), _failed(pairs)]
     extra = told() * len({pair.question.repo for pair in pairs})
     rows.append(_bytes("all, with schemas and instructions once a repository", pairs, extra))
@@ -431,7 +431,7 @@ def measurements(pairs: list[Pair]) -> list[Measurement]:
         for name, some in groups.items():
             # Of a kind, the bytes alone: a page is read to its end.
             rows += _compared(name, some)[: 2 if attribute == "repo" else 1]
-    worst = sorted(pairs, key=lambda pair: -pair.lost)[:10]
+    worst = sorted(pairs, key=lambda pair: -pair.lost)[:4]
     rows += [_bytes(f"worst, {one.question.repo}: {one.question.question}", [one]) for one in worst]
     return rows
 

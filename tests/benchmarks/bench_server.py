@@ -476,7 +476,8 @@ def measurements(results: list[Result], load: float) -> list[Measurement]:
         others = [other for other in results if other.module == result.module]
         for name, (work, goal) in WORK.items():
             values = result.times.get(name)
-            if not values:
+            # Lenses grow with the sections: the goal is for those of one size.
+            if not values or (name == "codeLens" and result.module != f"{SECTIONS} sections"):
                 continue
             anchors = {
                 other.server: other.times[name]
@@ -486,13 +487,11 @@ def measurements(results: list[Result], load: float) -> list[Measurement]:
             fastest = min(
                 anchors, key=lambda server: statistics.median(anchors[server]), default=""
             )
-            # Lenses grow with the sections: the goal is for those of one size.
-            is_goals = name != "codeLens" or result.module == f"{SECTIONS} sections"
             made.append(
                 Measurement(
                     work=f"{work}, {result.module}",
                     values=tuple(values),
-                    goal=goal if is_goals else None,
+                    goal=goal,
                     anchor=fastest,
                     anchor_values=tuple(anchors.get(fastest, ())),
                     load=round(load, 1),
