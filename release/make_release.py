@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.metadata import Metadata
 from packaging.version import InvalidVersion, Version
 
+from make_plugins import PLUGIN, manifest_faults, pack
 from release_metadata import FILE, AddressError, Addresses, read_addresses
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ def refusals(root: Path, version: str, *, tagged: bool = False) -> Iterator[str]
     try:
         if read_addresses(root) is None:
             yield f"- {FILE} names no repository: fill it in."
+        else:
+            yield from manifest_faults(root, version)
     except AddressError as error:
         yield f"- {error}."
 
@@ -150,6 +153,8 @@ def build(root: Path, version: str, addresses: Addresses, out: Path) -> None:
             text = template.substitute(homepage=addresses.homepage, version=version)
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             (out / name).write_text(text, encoding="utf-8")
+        archive = out / f"foldline-plugin-{version}.zip"
+        pack(tree / PLUGIN, archive, int(environment["SOURCE_DATE_EPOCH"]))
         entry = server_entry(tree, version, addresses)
         (out / "server.json").write_text(f"{json.dumps(entry, indent=2)}\n", encoding="utf-8")
     sums = (f"{_sha256(path)}  {path.relative_to(out).as_posix()}\n" for path in _files(out))
@@ -265,6 +270,7 @@ def uploads(out: Path, tag: str) -> list[str]:
         f"uv publish {out}/*.whl {out}/*.tar.gz",
         f"npx vsce publish --packagePath {out}/*.vsix",
         f"npx ovsx publish {out}/*.vsix",
+        f"gh release create {tag} --verify-tag --notes-from-tag {out}/*.zip",
         f"mcp-publisher login github && mcp-publisher publish {out}/server.json",
         "release/README.md says how to submit the entries for Mason and nvim-lspconfig.",
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped] # Likewise.
 
+from make_plugins import manifests
 from make_release import (
     EXTENSION,
     VERSION_FILE,
@@ -55,6 +57,7 @@ def prepare(root: Path) -> None:
     (root / "CHANGELOG.md").write_text(CHANGELOG, encoding="utf-8")
     (root / FILE).parent.mkdir(exist_ok=True)
     write_addresses(root, ADDRESSES.repository)
+    write_plugins(root)
     git(root, "init", "--quiet", "--initial-branch", "main")
     # Whoever runs the tests may sign what they commit and tag.
     for option in ("commit.gpgSign", "tag.gpgSign"):
@@ -67,6 +70,18 @@ def prepare(root: Path) -> None:
 def write_addresses(root: Path, repository: str) -> None:
     text = f'repository = "{repository}"\nhomepage = "{ADDRESSES.homepage}"\n'
     (root / FILE).write_text(text, encoding="utf-8")
+
+
+def write_plugins(root: Path) -> None:
+    if not (root / "pyproject.toml").exists():
+        project = '[project]\nname = "foldline"\nlicense = "MIT"\nkeywords = []\n'
+        (root / "pyproject.toml").write_text(project, encoding="utf-8")
+        for name in ("release/server.json", "release/plugins.toml"):
+            shutil.copy(ROOT / name, root / name)
+    (root / "release/plugin-python").mkdir(exist_ok=True)
+    for path, text in manifests(root, VERSION).items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
 
 
 @pytest.fixture
@@ -108,10 +123,11 @@ def test_a_build_alone_needs_the_tag_on_this_commit(ready: Path) -> None:
 def test_a_version_that_the_sources_do_not_have_is_refused_with_each_file(ready: Path) -> None:
     (ready / "CHANGELOG.md").write_text(CHANGELOG.replace(VERSION, "3.2.2"), encoding="utf-8")
     commit(ready)
-    assert [refusal.split(" has ")[0] for refusal in refusals(ready, "3.2.2")] == [
+    assert [re.split(r" has | isn't ", refusal)[0] for refusal in refusals(ready, "3.2.2")] == [
         f"- {VERSION_FILE}",
         f"- {EXTENSION / 'package.json'}",
         f"- {EXTENSION / 'package-lock.json'}",
+        *(f"- {path}" for path in manifests(ready, "3.2.2")),
     ]
 
 
@@ -211,6 +227,7 @@ def test_a_release_is_built_checked_and_tagged_and_the_same_when_built_again(
         f"foldline-{VERSION}-py3-none-any.whl",
         f"foldline-{VERSION}.tar.gz",
         f"foldline-{VERSION}.vsix",
+        f"foldline-plugin-{VERSION}.zip",
         "mason.yaml",
         "nvim-lspconfig/lsp/foldline.lua",
         "server.json",
@@ -224,6 +241,9 @@ def test_a_release_is_built_checked_and_tagged_and_the_same_when_built_again(
     mason = yaml.safe_load((out / "mason.yaml").read_text(encoding="utf-8"))
     assert mason["source"]["id"] == f"pkg:pypi/foldline@{VERSION}?extra=server"
     assert mason["homepage"] == ADDRESSES.homepage
+    with ZipFile(out / f"foldline-plugin-{VERSION}.zip") as plugin:
+        manifest = json.loads(plugin.read("plugin.json"))
+    assert (manifest["version"], manifest["homepage"]) == (VERSION, ADDRESSES.homepage)
 
     again = tmp_path / "again"
     tree, environment = export(checkout, tmp_path)

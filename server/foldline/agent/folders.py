@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from foldline.ide.analysis.project import Project
     from foldline.ide.workspace import Workspace
 
+# By Agent Plugins and by Claude Code, set for what a plugin starts.
+_PLUGIN_ROOTS = ("PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT")
+
 
 class NoFolderError(Exception):
     """There is no folder to read; the message says how to name one."""
@@ -170,7 +173,7 @@ def working_folder() -> Path:
     """Return the folder that the client started us in, if it can be a workspace.
 
     Raises:
-        NoFolderError: It is gone, the home directory or a whole disk.
+        NoFolderError: It is gone, the home directory, a whole disk or in the plugin that starts us.
     """
     try:
         folder = Path.cwd()
@@ -183,6 +186,12 @@ def working_folder() -> Path:
         raise NoFolderError(
             f"The server was started in {folder}, which is no workspace: start it with "
             "`foldline mcp --root DIR`"
+        )
+    plugins = filter(None, map(os.environ.get, _PLUGIN_ROOTS))
+    if any(folder.is_relative_to(resolved(plugin)) for plugin in plugins):
+        raise NoFolderError(
+            f"The client sends no roots, and {folder} is a plugin's, not the project's: start the "
+            "server with `foldline mcp --root DIR`, or run `foldline tree` … in the project's shell"
         )
     return folder
 
