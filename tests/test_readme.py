@@ -32,13 +32,23 @@ def test_the_gains_are_those_of_the_tour() -> None:
     assert gains.replace("%", " %") in said
 
 
-def test_every_path_of_the_architecture_exists() -> None:
-    architecture = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["AGENTS.md", "docs/architecture.md"])
+def test_every_path_of_the_architecture_exists(page: str) -> None:
     tops = "docs|tests|prompts|backends|server|plugins|editors|examples"
-    paths = re.findall(rf"`((?:{tops})/[\w/.]*)`", architecture)
+    text = (ROOT / page).read_text(encoding="utf-8")
+    paths = re.findall(rf"`((?:{tops})/[\w/.]*)`", text)
     assert paths
     for path in paths:
         assert (ROOT / path).exists() or any(ROOT.glob(f"*/foldline/{path}")), path
+
+
+def test_our_own_instructions_are_short_and_nothing_is_wrong_with_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert main(["check", "AGENTS.md"]) == 0
+    assert capsys.readouterr().out == "1 file: no diagnostics\n"
+    assert len((ROOT / "AGENTS.md").read_text(encoding="utf-8").split()) <= 250
 
 
 SETTINGS = [
