@@ -94,7 +94,8 @@ def stale(clones: Path) -> None:
                 history = History(top, revision)
                 history.end = sys.maxsize
                 file = InstructionFile(path, text)
-                search = Search(history, SmartFileAccess.for_workspace(clone), path, text)
+                targets = Targets(SmartFileAccess.for_workspace(clone), path)
+                search = Search(history, clone, path, text, targets)
                 search.targets = _AtRevision(search)  # type: ignore[assignment]
                 every = list(mentions(file.markdown))
                 checked += len(every)

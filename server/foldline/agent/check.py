@@ -183,8 +183,6 @@ def _of_instructions(scanned: Scan, gaps: list[str]) -> Iterator[FileDiagnostic]
 
     begun = monotonic()
     end, unreached, wants_history = begun + _SECONDS, list[str](), False
-    if scanned.instructions:
-        scanned.folder.access.start_indexing()
     for document, _ in scanned.instruction_files():
         started = monotonic()
         left = max(0.0, min(REPOSITORY_SECONDS, end - started))

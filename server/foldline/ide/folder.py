@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -107,10 +108,10 @@ class Folder:
         return token_counter(options.tokens, exact=options.exact_tokens)
 
     def instructs(
-        self, file: Path, known: dict[Path, tuple[Path, tuple[str, ...]]] | None = None
+        self, file: Path | str, known: dict[str, tuple[str, tuple[str, ...]]] | None = None
     ) -> bool:
         """True for a file that instructs agents, by the options for it; code never does."""
-        of_code = file.suffix in (".py", ".pyi")
+        of_code = os.fspath(file).endswith((".py", ".pyi"))
         return not of_code and instructs(file, self.reach, self._client_options, known)
 
     def prompt_files(self, below: Iterable[str]) -> PromptFiles:
@@ -138,6 +139,7 @@ class Folder:
             # Other folders are still searched.
             log.warning("Prompts are not searched: %s", error)
             return
+        start = f"{str(self.root).rstrip(os.sep)}{os.sep}"
         for path in below:
             for stamp in backend.walk_folder(backend.resolve(path), check=check):
-                yield str(self.root / stamp.path), stamp
+                yield start + stamp.path.replace("/", os.sep), stamp

@@ -104,6 +104,8 @@ def lines_with(text: AnyStr, part: AnyStr, line: AnyStr) -> Iterator[int]:
             number += text.count(line, counted, at)
             counted = at
             yield number
+            if part[:1] == part[-1:] == line:
+                return  # A whole line, of which there is one.
             # One part a line is enough.
             at = text.find(line, at + 1) - 1
         at = text.find(inner, at + 1)

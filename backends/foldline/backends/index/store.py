@@ -93,6 +93,8 @@ class Store:
         self.outlines = _Outlines(self._database)
         self._root = stored_path(str(root))
         self._updates = 0
+        # What was asked for of one moment.
+        self._noted: dict[str, list[str]] = {}
         # This workspace as of `_moment`, and its copies as of `_copied_at`: `_reading` and
         # `postings` renew them, under the database's lock.
         self._moment: object = None
@@ -161,12 +163,14 @@ class Store:
     def noted(self, note: str) -> list[str]:
         """The paths of the files with this note."""
         with self._reading():
-            rows = self._connection.execute(
-                "SELECT paths.path FROM files JOIN paths ON paths.id = files.path "
-                "WHERE workspace = ? AND note = ?",
-                (self._workspace, note),
-            )
-            return sorted(loaded_path(path) for (path,) in rows)
+            if note not in self._noted:
+                rows = self._connection.execute(
+                    "SELECT paths.path FROM files JOIN paths ON paths.id = files.path "
+                    "WHERE workspace = ? AND note = ?",
+                    (self._workspace, note),
+                )
+                self._noted[note] = sorted(loaded_path(path) for (path,) in rows)
+            return self._noted[note]
 
     def files_with(self, word: str, *, defined: bool = False) -> list[str]:
         """The paths of the files that hold the word, or seem to define it."""
@@ -295,6 +299,7 @@ class Store:
     def _renew(self) -> None:
         """Find the number of this workspace, and its segments."""
         run = self._connection.execute
+        self._noted.clear()
         row = run("SELECT id FROM workspaces WHERE root = ?", (self._root,)).fetchone()
         self._workspace = row[0] if row else 0
         # Once a process: a row that was changed behind our back would make answers wrong.

@@ -9,6 +9,7 @@ list of files.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from contextlib import suppress
@@ -80,8 +81,15 @@ class WorkspaceIndex(IndexQuery):
         """Stop building; what was read so far stays in the index."""
         self._builder.cancel()
 
-    def wait(self, timeout: float | None = None, kind: int = TEXT) -> bool:
-        """Return whether the build in the background ended before the timeout; or that of code."""
+    def wait(
+        self, timeout: float | None = None, kind: int = TEXT, since: float = -math.inf
+    ) -> bool:
+        """Return whether the build in the background ended before the timeout; or that of code.
+
+        One is started if what is known is older than `since`.
+        """
+        if self._freshness.as_of[kind] < since:
+            self._builder.start(None, since, kind)
         end = self._builder.build.ends[kind]
         with suppress(TimeoutError):
             end.result(timeout)

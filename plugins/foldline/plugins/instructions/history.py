@@ -76,6 +76,7 @@ class History:
         self._files: dict[str, Mapping[str, str]] = {}
         self._trees: dict[str, Tree] = {}
         self._texts: dict[str, str | None] = {}
+        self._size = 0
         self._renames: dict[str, dict[str, str]] = {}
         self._words: dict[str, list[str]] = {}
         self._holding: dict[str, Mapping[str, list[str]]] = {}
@@ -210,14 +211,15 @@ class History:
 
     def _read(self, blobs: Sequence[str]) -> None:
         sizes = self._run(("cat-file", "--batch-check=%(objectsize)"), _rows(blobs)).split(b"\n")
-        if sum(len(text or "") for text in self._texts.values()) > _MOST_BYTES:
+        if self._size > _MOST_BYTES:
             self._texts.clear()
+            self._size = 0
         small, left = list[str](), _MOST_BYTES
         for blob, size in zip(blobs, map(int, sizes[:-1]), strict=True):
             if size > _LARGEST_FILE:
                 self._texts[blob] = None
             elif size <= left:
-                left -= size
+                left, self._size = left - size, self._size + size
                 small.append(blob)
         stream = self._run(("cat-file", "--batch"), _rows(small)) if small else b""
         for blob, data in zip(small, contents_in(stream), strict=True):

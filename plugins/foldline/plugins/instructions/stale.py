@@ -8,7 +8,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
 from hashlib import blake2b
 from itertools import islice, takewhile
 from math import inf
@@ -87,10 +86,7 @@ def stale_mentions(
     Those that cannot be told in some seconds are left out, as are all outside of a repository, in a
     shallow clone, and on lines that aren't committed. Files are as of now, or `since` or later.
     """
-    end = monotonic() + seconds
-    if (index := access.index) is not None:
-        # While code is being indexed, each name has all files read that the index lacks.
-        index.wait(seconds / 2, CODE)
+    end, index = monotonic() + seconds, access.index
     targets, every = Targets(access, path, since), tuple(mentions)
     try:
         history = history_of(access.file_backend.root, end - monotonic(), since)
@@ -99,9 +95,13 @@ def stale_mentions(
         if index is not None and (kept := index.outline(key.digest())) is not None:
             rows = json.loads(kept)
             return tuple(StaleMention(every[at], by and Commit(*by), near) for at, by, near in rows)
+        if index is not None:
+            # While code is being indexed, each name has all files read that the index lacks.
+            index.wait(seconds / 2, CODE, targets.as_of)
         in_time = takewhile(lambda _: monotonic() < end, every)
         waiting = [one for one in in_time if not targets.has(one)]
-        found = tuple(Search(history, access, path, text, since).stale(waiting) if waiting else ())
+        search = Search(history, access.file_backend.root, path, text, targets)
+        found = tuple(search.stale(waiting) if waiting else ())
     except (RevisionError, ValueError) as error:
         log.info("no history of %s: %s", path, error)
         return ()
@@ -121,21 +121,15 @@ class Search:
     """The search for what ended the mentions of one file."""
 
     def __init__(
-        self, history: History, access: SmartFileAccess, path: str, text: str, since: float = inf
+        self, history: History, root: Path, path: str, text: str, targets: Targets
     ) -> None:
         self.history = history
-        self._access = access
-        self._file, self._since = path, since
-        self._root = access.file_backend.root.resolve().relative_to(history.top.resolve())
+        self.targets = targets
+        self._root = root.resolve().relative_to(history.top.resolve())
         self._path = (self._root / path).as_posix()
         self._folder = dirname(self._path)
         self._text = text
         self._of_tests = is_of_tests(path)
-
-    @cached_property
-    def targets(self) -> Targets:
-        """Names as they mean something now: by then, what changed is indexed."""
-        return Targets(self._access, self._file, self._since)
 
     def stale(self, waiting: Iterable[Mention]) -> Iterable[StaleMention]:
         """Yield the stale ones of mentions that mean nothing now, or several things."""

@@ -141,7 +141,8 @@ class Tree:
         how = _all_tasks()[program.removeprefix("uv run ").split()[0]]
         for path in chain.from_iterable(map(self.ending, how.files)):
             yield from _tasks_in(how, path, self.read(path))
-        for script in filter(None, map(re.compile(how.scripts).fullmatch, self.paths)):
+        some = self.paths if how.scripts else ()
+        for script in filter(None, map(re.compile(how.scripts).fullmatch, some)):
             yield script[1].replace("/", ":"), Target(script[0], 0, f"`{script[0]}`")
 
 
@@ -213,6 +214,7 @@ class _Symbols(NamedTuple):
     names: Names
     thorough: Names
     found: dict[str, Sequence[Found]]
+    has: dict[str, bool]
     defined: list[frozenset[str]]
     digest: bytes
 
@@ -237,11 +239,11 @@ class Targets:
                 both = access.names(thorough=False), access.names()
                 for names in both:
                     names.types.began = min(since, names.types.began)
-                kept = _Symbols(now, tree, code, *both, {}, [], b"")
+                kept = _Symbols(now, tree, code, *both, {}, {}, [], b"")
             digest = blake2b(repr(stamps).encode("utf-8", "replace")).digest()
             kept = _symbols[access] = kept._replace(as_of=now, tree=tree, digest=digest)
         self.tree, self.digest = kept.tree, kept.digest
-        self._symbols = kept
+        self._symbols, self.as_of = kept, kept.names.types.began
 
     @cached_property
     def defined(self) -> frozenset[str]:
@@ -250,24 +252,27 @@ class Targets:
         if kept.defined or index is None:
             return kept.defined[0] if kept.defined else frozenset()
         # This brings the index up to date.
-        coverage = index.files_with("_", since=kept.names.types.began, defined=True).coverage
+        coverage = index.files_with("_", since=self.as_of, defined=True).coverage
         defined = frozenset(index.last_defined())
         kept.defined.extend([defined] if coverage == COMPLETE else [])
         return defined
 
     def has(self, mention: Mention) -> bool:
         """Return whether a mention certainly means something, as far as that's fast to tell."""
-        *owner, word = mention.dotted.split(".")
+        name, known = mention.dotted, self._symbols.has
         if self.tree.find(mention, self._folder):
             return True
-        index = self._access.index
-        if mention.kind != Kind.SYMBOL or index is None:
-            return False
-        if word in self.defined and not owner:
-            return True
-        every = index.last_defining(word) if word in self.defined else []
-        paths = dict.fromkeys((*every[:_MOST_USING], *self._using(word)))
-        return any(defines(path, self.tree.read(path), mention) for path in paths)
+        if mention.kind == Kind.SYMBOL and name not in known:
+            known[name] = (name in self.defined) or any(
+                defines(path, self.tree.read(path), mention) for path in self._likely(mention.word)
+            )
+        return mention.kind == Kind.SYMBOL and known[name]
+
+    def _likely(self, word: str) -> Iterator[str]:
+        """Yield files that may define a word, those that the index says it of first."""
+        if (index := self._access.index) is not None and word in self.defined:
+            yield from index.last_defining(word)[:_MOST_USING]
+        yield from self._using(word)
 
     def _using(self, word: str) -> list[str]:
         """Return the code files that hold a word: some define it in ways that the index misses."""
@@ -287,15 +292,13 @@ class Targets:
         return one if isinstance(one := target[0], Target) else self._path(one, mention.line)
 
     def exists(self, mention: Mention, homes: Iterable[str] = ()) -> bool:
-        """Return whether anything has the name, one or several, ignored by git or not.
+        """Return whether anything has a name that `has` finds nothing for, ignored by git or not.
 
         What git ignores is made by a program, and names that code imports are a library's. Of the
         files that had it, `homes`, the name is looked for first.
         """
         name, index, word = mention.name, self._access.index, mention.word
-        since, types = self._symbols.thorough.types.began, self._symbols.names.types
-        if self.tree.find(mention, self._folder):
-            return True
+        since, types = self.as_of, self._symbols.names.types
         if mention.kind == Kind.PATH:
             backend = self._access.file_backend
             with suppress(PathError):
@@ -303,15 +306,19 @@ class Targets:
                     return True
             ignored = backend.rules().for_path
             return any(ignored(path, is_folder=False) for path in homes)
-        if mention.kind != Kind.SYMBOL:
+        if mention.kind != Kind.SYMBOL or index is None:
             return False
-        files = () if index is None else index.files_with(word, since=since, defined=True).paths
+        using = index.files_with(word, since=since)
+        if using.coverage == COMPLETE and not using.paths:
+            return False
+        files = index.files_with(word, since=since, defined=True).paths
         if any(defines(path, self.tree.read(path), mention) for path in (*homes, *files)):
             return True
         first = mention.dotted.partition(".")[0]
-        if index is not None and first not in self.defined:
-            using = index.files_with(first, since=since).paths[:_MOST_USING]
-            if any(any(imports_of(types.read(path)[0], first)) for path in using):
+        if first not in self.defined:
+            using = index.files_with(first, since=since)
+            some = using.paths[:_MOST_USING]
+            if any(any(imports_of(types.read(path)[0], first)) for path in some):
                 return True
         # This parses files that may tell.
         return self._meaning(mention.dotted, word)
@@ -423,7 +430,7 @@ class _Tasks:
     files: tuple[str, ...]
     tables: tuple[str, ...] = ()
     rule: str = ""
-    scripts: str = r"(?!)"
+    scripts: str = ""
 
 
 @cache

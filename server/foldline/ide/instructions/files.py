@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -36,24 +37,24 @@ LARGEST = 1_000_000
 
 
 def instructs(
-    file: Path,
+    file: Path | str,
     root: Path,
     client_options: object = None,
-    known: dict[Path, tuple[Path, tuple[str, ...]]] | None = None,
+    known: dict[str, tuple[str, tuple[str, ...]]] | None = None,
 ) -> bool:
     """Return True for a file below a root that instructs agents, by the options for it.
 
     Those of a folder that is `known` aren't read again.
     """
     known = {} if known is None else known
-    if file.parent not in known:
-        nearest = read_project_options(file, root)
+    path = os.fspath(file)
+    if (above := path.rpartition(os.sep)[0]) not in known:
+        nearest = read_project_options(Path(file), root)
         options, _ = read_options(client_options, nearest.table)
-        known[file.parent] = nearest.folder, options.instructions
-    folder, patterns = known[file.parent]
-    return file.is_relative_to(folder) and is_instructions(
-        file.relative_to(folder).as_posix(), patterns
-    )
+        known[above] = f"{str(nearest.folder).rstrip(os.sep)}{os.sep}", options.instructions
+    start, patterns = known[above]
+    inner = path.removeprefix(start).replace(os.sep, "/")
+    return path.startswith(start) and is_instructions(inner, patterns)
 
 
 def is_instructions(path: str, patterns: Sequence[str] = ()) -> bool:
@@ -90,12 +91,12 @@ def instruction_files(
     from foldline.ide.analysis.prompt_files import OutOfTimeError, deadline
 
     check, files = deadline(seconds), set[Path]()
-    known: dict[Path, tuple[Path, tuple[str, ...]]] = {}
+    known: dict[str, tuple[str, tuple[str, ...]]] = {}
     with suppress(OutOfTimeError):
         for path, _ in folder.walk(below, check):
             check()
-            if folder.instructs(file := Path(path), known):
-                files.add(file)
+            if folder.instructs(path, known):
+                files.add(Path(path))
     return sorted(files)
 
 
