@@ -1,4 +1,4 @@
-"""Writes `settings.md` from what it lists.
+"""Writes `settings.md`, and the schema that LSP4IJ checks settings by, from what they list.
 
     uv run python docs/make_tables.py
 
@@ -18,6 +18,8 @@ from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter
+
 from foldline.backends.lsp import configuration
 from foldline.ide.checks import Code
 from foldline.ide.checks.codes import default_severity
@@ -29,6 +31,7 @@ from foldline.ide.operations.operation import Role
 from foldline.ide.render import options
 from foldline.ide.settings import Settings
 from foldline.server.app import COMMANDS
+from foldline.server.client_configuration import SECTION
 from foldline.server.operation_commands import OperationCommand
 
 if TYPE_CHECKING:
@@ -81,6 +84,7 @@ DIAGNOSTICS_CONTENTS = """\
 def pages() -> Iterator[tuple[Path, str]]:
     """Each page of the checkout with its text."""
     yield DOCS / "settings.md", settings_page()
+    yield DOCS.parent / "release/lsp4ij/settings.schema.json", settings_schema()
 
 
 def site_pages() -> Iterator[tuple[str, str]]:
@@ -114,6 +118,20 @@ def settings_page() -> str:
             *_table(columns, client),
         ]
     )
+
+
+def settings_schema() -> str:
+    """Return the JSON Schema of what a client answers to `workspace/configuration`."""
+    schema = TypeAdapter(PromptOptions).json_schema()
+    properties = {}
+    for name, _, doc in _attributes(PromptOptions):
+        camel = re.sub("_(.)", lambda letter: letter[1].upper(), name)
+        properties[camel] = {**schema["properties"][name], "description": doc}
+    closed = {"type": "object", "additionalProperties": False}
+    section = {**closed, "properties": properties}
+    head = {"$schema": "http://json-schema.org/draft-07/schema#", "title": "Settings of foldline"}
+    whole = {**head, **closed, "properties": {SECTION: section}, "$defs": schema["$defs"]}
+    return f"{json.dumps(whole, indent=2)}\n"
 
 
 def _attributes(kind: type[DataclassInstance]) -> Iterator[tuple[str, Any, str]]:

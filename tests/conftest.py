@@ -93,14 +93,29 @@ def pytest_terminal_summary(
         )
 
 
+def _of_all_workers(factory: pytest.TempPathFactory, name: str) -> Path:
+    base = factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment that has the wheel with `server` alone, once in a run."""
+    import try_wheels
+
+    out = _of_all_workers(tmp_path_factory, "installed")
+    with one_at_a_time("installed"):
+        if not (out / "bin" / "foldline").exists():
+            try_wheels.install(wheel, out, ["server"], "highest")
+    return out / "bin"
+
+
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel as a user gets it, built from the sdist, once in a run."""
     import try_wheels
 
-    base = tmp_path_factory.getbasetemp()
-    # The folder of all workers.
-    out = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "wheel"
+    out = _of_all_workers(tmp_path_factory, "wheel")
     with one_at_a_time("wheel"):
         return next(out.glob("*.whl"), None) or try_wheels.build(out)
 

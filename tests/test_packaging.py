@@ -261,17 +261,13 @@ def test_every_extra_works_with_the_oldest_versions_it_allows(wheel: Path, tmp_p
     try_wheels.try_extras(python, extras)
 
 
-def test_the_server_extra_starts(wheel: Path, tmp_path: Path) -> None:
-    python = install(f"{wheel}[server]", tmp_path / "server")
-    installed = run(
-        str(python), "-c", "import importlib.metadata as m; print(m.version('foldline'))"
-    )
-    assert (
-        run(str(python.parent / "foldline"), "--version").strip() == f"foldline {installed.strip()}"
-    )
-    run(str(python), "-c", "import foldline.server.app")
+def test_the_server_extra_starts(installed: Path) -> None:
+    python, program = str(installed / "python"), str(installed / "foldline")
+    version = run(python, "-c", "import importlib.metadata as m; print(m.version('foldline'))")
+    assert run(program, "--version").strip() == f"foldline {version.strip()}"
+    run(python, "-c", "import foldline.server.app")
     prompt = ROOT / "examples" / "code_reviewer" / "reviewer_prompt.py"
-    command = (str(python.parent / "foldline"), "preview", str(prompt), "--serve")
+    command = (program, "preview", str(prompt), "--serve")
     refused = subprocess.run(command, capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     assert "install foldline[web]" in refused.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -15,9 +16,10 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped] # Likewise.
 
-from make_plugins import manifests
+from make_plugins import manifests, pack
 from make_release import (
     EXTENSION,
+    TEMPLATES,
     VERSION_FILE,
     Refused,
     build_package,
@@ -29,6 +31,8 @@ from make_release import (
     uploads,
 )
 from release_metadata import FILE, Addresses, read_addresses
+
+from .test_lsp4ij import READ, faults
 
 pytestmark = pytest.mark.real
 
@@ -206,8 +210,18 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def release(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Make a release on a machine that has a shell, Git and uv alone."""
+    programs = root.parent / "programs"
+    programs.mkdir()
+    for name in ("git", "sh", "uv"):
+        found = shutil.which(name)
+        assert found is not None
+        (programs / name).symlink_to(found)
     command = (sys.executable, str(root / "release" / "make_release.py"), *arguments)
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "PATH": str(programs)}
+    return subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 @pytest.mark.slow
@@ -227,7 +241,9 @@ def test_a_release_is_built_checked_and_tagged_and_the_same_when_built_again(
         f"foldline-{VERSION}-py3-none-any.whl",
         f"foldline-{VERSION}.tar.gz",
         f"foldline-{VERSION}.vsix",
+        f"foldline-lsp4ij-{VERSION}.zip",
         f"foldline-plugin-{VERSION}.zip",
+        *(f"lsp4ij/{name}" for name in sorted(READ)),
         "mason.yaml",
         "nvim-lspconfig/lsp/foldline.lua",
         "server.json",
@@ -245,9 +261,19 @@ def test_a_release_is_built_checked_and_tagged_and_the_same_when_built_again(
         manifest = json.loads(plugin.read("plugin.json"))
     assert (manifest["version"], manifest["homepage"]) == (VERSION, ADDRESSES.homepage)
 
+    template = json.loads((out / "lsp4ij" / "template.json").read_text(encoding="utf-8"))
+    assert template["url"] == ADDRESSES.homepage
+    for name in TEMPLATES:
+        assert "${" not in (out / name).read_text(encoding="utf-8")
+
     again = tmp_path / "again"
     tree, environment = export(checkout, tmp_path)
     build_package(tree, again, environment)
+    name = f"foldline-lsp4ij-{VERSION}.zip"
+    with ZipFile(out / name) as archive:
+        archive.extractall(tmp_path / "lsp4ij")
+    assert faults(json.loads((tmp_path / "lsp4ij/template.json").read_text("utf-8"))) == []
+    pack(tmp_path / "lsp4ij", again / name, int(environment["SOURCE_DATE_EPOCH"]))
     for built in again.iterdir():
         assert built.read_bytes() == (out / built.name).read_bytes()
 
