@@ -59,6 +59,7 @@ NOT_TYPED = {
         "OTEL_SERVICE_NAME=": _SERVED,
         "pip install ": "it needs a collector; tests/plugins/remote/test_measures.py has the SDK",
         "uv build ": _SERVED,
+        "uv export ": _SERVED,
         "podman ": _SERVED,
     },
     "docs/mcp.md": {"npx ": "tests/agent/test_mcp_inspector.py has npm's packages, and runs it"},

@@ -61,24 +61,10 @@ class Endpoint:
 ENDPOINTS = (
     Endpoint("Anthropic, Sonnet 5.5", AnthropicSimulator, "claude-sonnet-5-5"),
     Endpoint("OpenAI Responses, GPT-5.6", OpenAIResponsesSimulator, "gpt-5.6"),
-    Endpoint("OpenAI chat completions, GPT-5.6", OpenAISimulator, "gpt-5.6"),
     Endpoint("OpenAI chat completions, GPT-5", OpenAISimulator, "gpt-5", CachePrices(write=1)),
 )
 
-RUNS: dict[str, tuple[str | None, ...]] = {
-    "opens what it needs first": (*MANUALS, *[None] * 6),
-    "opens when it needs it": (
-        "billing",
-        None,
-        None,
-        "shipping",
-        None,
-        None,
-        "returns",
-        None,
-        None,
-    ),
-}
+MESSAGES = ("billing", None, None, "shipping", None, None, "returns", None, None)
 """What the model does in each message: the manual that it opens, or None for a tool; it answers in
 the tenth."""
 
@@ -109,24 +95,23 @@ def with_table(page: str, marker: str, table: str) -> str:
 
 def runs_table() -> str:
     rows = []
-    for run, messages in RUNS.items():
-        for endpoint in ENDPOINTS:
-            for way, said in WAYS.items():
-                usage = billed(endpoint, messages, way)
-                cells = (usage.fresh, usage.written, usage.cached, usage.billed(endpoint.prices))
-                rows.append((run, endpoint.name, said, *(f"{cell:,.0f}" for cell in cells)))
-    head = ("the model", "provider", "sections are", "fresh", "written", "read", "billed as")
+    for endpoint in ENDPOINTS:
+        for way, said in WAYS.items():
+            usage = billed(endpoint, way)
+            cells = (usage.fresh, usage.written, usage.cached, usage.billed(endpoint.prices))
+            rows.append((endpoint.name, said, *(f"{cell:,.0f}" for cell in cells)))
+    head = ("provider", "sections are", "fresh", "written", "read", "billed as")
     return markdown(head, rows, numbers=4)
 
 
-def billed(endpoint: Endpoint, messages: Sequence[str | None], way: Way) -> TokenUsage:
-    """The input of all requests of one run."""
+def billed(endpoint: Endpoint, way: Way) -> TokenUsage:
+    """The input of all requests of the run."""
 
     def script(request: Json) -> Said:
         number = len(provider.requests) - 1
-        if number == len(messages):
+        if number == len(MESSAGES):
             return Said("Your parcel comes tomorrow.")
-        manual = messages[number]
+        manual = MESSAGES[number]
         if manual is None:
             return Said(calls=(("look_up", {"word": f"{number} {text_of(RESULT_TOKENS)}"}),))
         return Said(calls=(("open_sections", {"section_keys": [manual], "reason": "why"}),))
@@ -135,7 +120,7 @@ def billed(endpoint: Endpoint, messages: Sequence[str | None], way: Way) -> Toke
         adapter = provider.adapter(model=endpoint.model, max_turns=20)
         evaluate_with_disclosure(adapter, prompt(), opening=way, max_expansions=5)
     assert provider.refusals == []
-    assert len(provider.metered) == len(messages) + 1 == 10
+    assert len(provider.metered) == len(MESSAGES) + 1 == 10
     return total_of(provider)
 
 
