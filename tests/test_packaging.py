@@ -89,6 +89,11 @@ def test_the_wheel_holds_every_package_with_its_marker(wheel: Path) -> None:
     assert "foldline/ide/clients.toml" in names
     folder = "foldline/plugins/instructions"
     assert f"{folder}/clients.toml" in names
+    # Files whose names begin with a dot, too.
+    for example in ("code_reviewer", "go_service"):
+        listed = run("git", "-C", str(ROOT), "ls-files", f"examples/{example}").split()
+        assert listed
+        assert {f"foldline/agent/{name}" for name in listed} <= names
 
 
 @pytest.fixture(scope="module")
@@ -266,6 +271,9 @@ def test_the_server_extra_starts(installed: Path) -> None:
     version = run(python, "-c", "import importlib.metadata as m; print(m.version('foldline'))")
     assert run(program, "--version").strip() == f"foldline {version.strip()}"
     run(python, "-c", "import foldline.server.app")
+    tour = json.loads(run(program, "tour", "--json"))
+    assert Path(tour["repository"]).is_relative_to(installed.parent)
+    assert [step["whole"] is None for step in tour["steps"]] == [*[False] * 6, True, *[False] * 3]
     prompt = ROOT / "examples" / "code_reviewer" / "reviewer_prompt.py"
     command = (program, "preview", str(prompt), "--serve")
     refused = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,11 +1,15 @@
 """The README's first command, as a person and as a program runs it."""
 
 import json
+import shutil
+import subprocess
+import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from foldline.agent import tour
+from foldline.agent import tour, tour_steps
 from foldline.agent.cli import main
 
 from .verbs import foldline
@@ -23,7 +27,8 @@ def test_the_tour_goes_from_folded_to_unfolded() -> None:
     assert folded["bytes"] < opened["bytes"] < folded["whole"][0]
     assert steps["One symbol"]["text"].startswith("auth/service.py:")
     for step in steps.values():
-        assert step["bytes"] == len(step["text"].encode()) < step["whole"][0]
+        size, _ = step["whole"] or (10_000, "a change")
+        assert 0 < step["bytes"] == len(step["text"].encode()) < size
 
 
 def test_the_tour_is_printed_for_people() -> None:
@@ -31,12 +36,63 @@ def test_the_tour_is_printed_for_people() -> None:
     assert done.returncode == 0, done.stderr
     for words in ("Reference Documentation", "Security Rules", "What each step cost"):
         assert words in done.stdout
+    # The end of a change, and no row for it in the table.
+    assert "137 lines of the change, then:\n+Folded: " in done.stdout
+    assert done.stdout.count("Reference, moved to skills") == 1
+
+
+def test_the_second_part_is_what_its_commands_print_in_a_repository(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    scratch, here, copy = (tmp_path / name for name in ("scratch", "here", "copy"))
+    scratch.mkdir()
+    here.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    example = tour.example_workspace("go_service")
+    before = {file: file.read_bytes() for file in example.rglob("*") if file.is_file()}
+    done = foldline("tour", "--json", folder=here, environment={"FORCE_COLOR": "1"})
+    assert not [*scratch.iterdir(), *here.iterdir()]
+    assert before == {file: file.read_bytes() for file in example.rglob("*") if file.is_file()}
+    answer = json.loads(done.stdout)
+    shutil.copytree(answer["repository"], copy)
+    subprocess.run(("git", "init", "--quiet", str(copy)), check=True)
+    wholes = {
+        "the 5 instruction files": sum(len(before[file]) for file in before if ".md" in file.name),
+        "the 6 Go files": sum(len(before[file]) for file in before if file.suffix == ".go"),
+        "store/store.go": len(before[example / "store/store.go"]),
+    }
+    verbs = []
+    for step in answer["steps"][5:]:
+        program, *words = step["command"].split()
+        typed = foldline(*words, folder=copy)
+        assert (program, typed.returncode, typed.stderr) == ("foldline", 0, "")
+        assert typed.stdout == step["text"] + "\n"
+        assert step["whole"] is None or step["whole"][0] == wholes[step["whole"][1]]
+        verbs.append(words[0])
+    assert verbs == ["stack", "fold", "tree", "outline", "symbol"]
+
+
+def test_a_verb_that_no_installed_plugin_has_is_left_out_and_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tour_steps, "installed", lambda: SimpleNamespace(parts=lambda kind: []))
+    steps = [step for step, _ in tour_steps.run_verbs(tour.example_workspace("go_service"))]
+    left_out = "Left out: no plugin that is installed has the verb {}."
+    assert [step.text for step in steps[:2]] == list(map(left_out.format, ("stack", "fold")))
+    assert [step.whole is None for step in steps] == [True, True, False, False, False]
+
+
+def test_a_verb_that_fails_fails_the_tour(tmp_path: Path) -> None:
+    shutil.copytree(tour.example_workspace("go_service"), tmp_path, dirs_exist_ok=True)
+    (tmp_path / "store/store.go").write_text("package store\n", encoding="utf-8")
+    with pytest.raises(tour_steps.TourError, match=r"`foldline outline \S+` ended with"):
+        tour_steps.run_verbs(tmp_path)
 
 
 def test_a_step_that_fails_fails_the_tour(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "reviewer_prompt.py").write_text("raise RuntimeError('broken')\n", encoding="utf-8")
-    monkeypatch.setattr(tour, "example_workspace", lambda: tmp_path)
+    monkeypatch.setattr(tour, "example_workspace", lambda name: tmp_path)
     assert main(["tour"]) == 1
     assert "broken" in capsys.readouterr().err

@@ -90,7 +90,7 @@ def _reported(words: list[str]) -> int:
         if sys.stdout is None:
             raise OSError(EBADF, "standard output is closed")
         try:
-            return _run(words)
+            return run_words(words)
         finally:
             # Flush here, where a full disk is still reported.
             sys.stdout.flush()
@@ -113,7 +113,8 @@ def _report_plugins() -> None:
             complain(f"foldline: {problem}")
 
 
-def _run(words: list[str]) -> int:
+def run_words(words: list[str]) -> int:
+    """Run one command line and return its exit status; errors are raised."""
     if words[:1] == ["--version"]:
         # Answered here: the parser takes as long to load as Python does.
         print(TITLE)  # noqa: T201

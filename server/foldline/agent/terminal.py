@@ -11,6 +11,7 @@ import json
 import os
 import re
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from foldline import agent
@@ -18,12 +19,14 @@ from foldline.backends.formatting.parts import Code, plain
 from foldline.backends.formatting.visible import for_json, for_terminal, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from rich.console import Console
     from rich.text import Text
 
     from foldline.backends.formatting.parts import Line
+
+_collections: list[list[Line | Code]] = []
 
 # The indentation, number or mark of a line; wrapped lines are indented to the text behind it.
 _HANG = re.compile(r"\s*(?:[\d~+.,:*-]+[:-]? +|[▸▾·*•] |[a-z]+ {2,})?")
@@ -39,12 +42,25 @@ def is_styled(stream: TextIO | None = None) -> bool:
     return is_forced and not os.environ.get("NO_COLOR")
 
 
+@contextmanager
+def collected() -> Iterator[list[Line | Code]]:
+    """Collect the lines that are shown meanwhile, in place of printing them."""
+    _collections.append([])
+    try:
+        yield _collections[-1]
+    finally:
+        _collections.pop()
+
+
 def show(text: str, *, end: str = "\n") -> None:
     """Print text to standard output, whatever its encoding.
 
     On a terminal, escape codes are shown instead of obeyed; otherwise the text is verbatim.
     """
-    _write(text + end, sys.stdout)
+    if _collections:
+        _collections[-1].extend([(line, "")] for line in (text + end).splitlines())
+    else:
+        _write(text + end, sys.stdout)
 
 
 def show_styled(
@@ -55,6 +71,9 @@ def show_styled(
     With `wrap`, long lines but for code are wrapped to the terminal's width, with a hanging indent.
     What matches `sought` in a found line is marked.
     """
+    if _collections:
+        _collections[-1].extend(lines)
+        return
     if not is_styled():
         show("".join(f"{plain([line])}\n" for line in lines), end="")
         return

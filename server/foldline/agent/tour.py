@@ -1,9 +1,10 @@
-"""`foldline tour`: a demo on the example workspace."""
+"""`foldline tour`: a demo on the example workspaces."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from foldline import agent
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 def register(verbs: Verbs) -> None:
     parser = verbs.add_parser(
         "tour",
-        help="see what foldline does, on the example workspace",
-        description="Shows a prompt and a code file of the example workspace from folded to "
-        "unfolded, with the bytes of each step.",
+        help="see what foldline does, on two examples",
+        description="Shows a prompt and its code from folded to unfolded, with the bytes of each "
+        "step, and then the instruction files and the code of a Go repository.",
     )
     parser.add_argument("--json", action="store_true", help="print the steps for a program")
     parser.set_defaults(run=run)
@@ -33,46 +34,49 @@ def register(verbs: Verbs) -> None:
 def run(options: argparse.Namespace) -> int:
     import asyncio
 
-    folder = example_workspace()
+    folder, go_service = example_workspace("code_reviewer"), example_workspace("go_service")
     try:
         steps = asyncio.run(agent.tour_steps.run_tour(folder))
+        go_steps = agent.tour_steps.run_verbs(go_service)
     except agent.tour_steps.TourError as error:
         complain(f"foldline tour: {error}")
         return NOTHING
     if options.json:
-        show(json_text({"workspace": str(folder), "steps": [asdict(step) for step, _ in steps]}))
+        data = [asdict(step) for step, _ in (*steps, *go_steps)]
+        show(json_text({"workspace": str(folder), "repository": str(go_service), "steps": data}))
     else:
-        show_styled(_lines(steps), wrap=True)
+        show_styled(_lines(steps, go_steps, str(go_service)), wrap=True)
     return FOUND
 
 
-def example_workspace() -> Path:
-    """Return the example workspace, of this checkout or the installed one."""
+def example_workspace(name: str) -> Path:
+    """Return an example workspace, of this checkout or the installed one."""
     here = Path(__file__).resolve()
-    for folder in (here.parents[3] / "examples" / "code_reviewer", here.with_name("example")):
-        if (folder / "reviewer_prompt.py").exists():
+    for folder in (here.parents[3] / "examples" / name, here.parent / "examples" / name):
+        if folder.is_dir():
             return folder
-    raise FileNotFoundError("the example workspace is missing: install foldline again")
+    raise FileNotFoundError(f"the example {name} is missing: install foldline again")
 
 
-def _lines(steps: Sequence[Shown]) -> Iterator[Line | Code]:
+def _lines(steps: Sequence[Shown], go_steps: Sequence[Shown], go: str) -> Iterator[Line | Code]:
     """Yield the steps with their costs, and a table of the costs."""
-    for step, lines in steps:
-        arguments = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
-        size, what = step.whole
-        cost = f"{step.bytes:,} bytes, {step.share} of {what} ({size:,})"
-        yield [(step.title, "bold"), (f"  {step.command}({arguments})", "cyan")]
-        yield from lines
-        yield from ([(cost, "dim")], [])
+    for step, lines in (*steps, *go_steps):
+        values = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
+        call = step.command if " " in step.command else f"{step.command}({values})"
+        size, what = step.whole or (0, "")
+        share = f", {step.bytes / size:.0%} of {what} ({size:,})" if size else ""
+        yield from ([(step.title, "bold")], [(call, "cyan")], *lines)
+        yield from ([(f"{step.bytes:,} bytes{share}", "dim")], [])
     yield [("What each step cost", "bold")]
-    for step, _ in steps:
-        yield [(_row(step.title, step.bytes, step.share, step), "")]
-    code = [step for step, _ in steps[2:]]
-    spent = sum(step.bytes for step in code)
-    share = f"{spent / code[0].whole[0]:.0%}"
-    yield [(_row("From tree to symbol", spent, share, code[0]), "bold")]
+    for part in (steps, go_steps):
+        yield from ([(_row(step), "")] for step, _ in part if step.whole)
+        way = [step for step, _ in part[-3:]]
+        spent = sum(step.bytes for step in way)
+        yield [(_row(replace(way[0], title="From tree to symbol", bytes=spent)), "bold")]
+    copy = f"cp -r {quote(go)} links && cd links && git init --quiet"
+    yield from ([], [("To type the commands on the Go service:", "bold")], [(copy, "cyan")])
 
 
-def _row(title: str, spent: int, share: str, step: Step) -> str:
-    size, what = step.whole
-    return f"{title:<32}{spent:>7,}{share:>6} of {size:>7,}  {what}"
+def _row(step: Step) -> str:
+    size, what = step.whole or (step.bytes, "")
+    return f"{step.title:<32}{step.bytes:>7,}{step.bytes / size:>6.0%} of {size:>7,}  {what}"

@@ -1,14 +1,22 @@
-"""The steps of the tour: the operations that every shell has, on the example workspace."""
+"""The steps of the tour: actions and operations on a prompt's workspace, verbs on one of Go."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
+from foldline.agent.cli import installed, run_words
+from foldline.agent.code import operation_of
+from foldline.agent.terminal import collected, show
 from foldline.backends.base.waiting import run_async
+from foldline.backends.files.reader import read_toml
 from foldline.backends.formatting.budget import size_of
-from foldline.backends.formatting.parts import Code, Line, plain
+from foldline.backends.formatting.parts import Code, Line, note, plain
 from foldline.ide.errors import REFUSALS
 from foldline.ide.operations import OPERATIONS
 from foldline.ide.prompts.actions import OpenSections, RenderPrompt, Summary
@@ -20,11 +28,10 @@ from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
 from foldline.records import record
 
-FILE = "auth/service.py"
-SYMBOL = "AuthService.sign_in"
 SECTION = "reference-docs"
 REASON = "The task asks for a security review"
 _MOST_NEW = 14
+_ROWS: Any = read_toml(Path(__file__).with_name("tour.toml"))
 
 
 class TourError(Exception):
@@ -36,10 +43,10 @@ class Step:
     """One step of the tour.
 
     Attributes:
-        command: The operation, with its `arguments`.
+        command: The operation, with its `arguments`, or a command line, with none.
         text: The answer, as a model gets it.
         bytes: The size of `text` in UTF-8.
-        whole: Size and name of what the step shows a part of.
+        whole: Size and name of what the step shows a part of; None for a change.
     """
 
     title: str
@@ -47,12 +54,7 @@ class Step:
     arguments: dict[str, object]
     text: str
     bytes: int
-    whole: tuple[int, str]
-
-    @property
-    def share(self) -> str:
-        """The part of the whole that the step shows."""
-        return f"{self.bytes / self.whole[0]:.0%}"
+    whole: tuple[int, str] | None
 
 
 Shown = tuple[Step, "Sequence[Line | Code]"]
@@ -123,26 +125,54 @@ def _new_lines(before: str, after: str) -> Iterator[Line]:
 
 async def _code_steps(workspace: Workspace, folder: Path) -> list[Shown]:
     operations = {operation.tool: operation for operation in OPERATIONS}
-    files = sorted((folder / "auth").glob("*.py"))
-    all_files = (sum(file.stat().st_size for file in files), f"the {len(files)} files of auth/")
-    whole_file = ((folder / FILE).stat().st_size, FILE)
-    looks: Sequence[tuple[str, str, dict[str, object], tuple[int, str]]] = [
-        ("The tree", "get_tree", {"path": "auth"}, all_files),
-        ("An outline", "get_file_outline", {"path": FILE}, whole_file),
-        ("One symbol", "read_symbol", {"path": FILE, "name": SYMBOL}, whole_file),
-    ]
-    access = workspace.folder(folder / FILE).access
+    access = workspace.folder(folder / "auth").access
     steps: list[Shown] = []
-    for title, tool, values, size in looks:
-        operation = operations[tool]
-        arguments = operation.arguments(**values)
+    for row in _ROWS["operations"]:
+        operation = operations[row["command"]]
+        arguments = operation.arguments(**row["arguments"])
         lines = operation.lines(await run_async(operation.run(access, arguments)), arguments)
-        steps.append((_step(title, tool, values, plain(lines), size), lines))
+        steps.append(_shown(row, folder, lines))
     return steps
 
 
+def run_verbs(example: Path) -> list[Shown]:
+    """Run the tour's command lines in a copy of a repository.
+
+    Raises:
+        TourError: One failed.
+    """
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch, example.name)
+        # A repository of its own, wherever the system keeps temporary files.
+        (folder / ".git").mkdir(parents=True)
+        shutil.copytree(example, folder, dirs_exist_ok=True)
+        with chdir(folder):
+            return [_verb_step(row, folder) for row in _ROWS["verbs"]]
+
+
+def _verb_step(row: dict[str, Any], folder: Path) -> Shown:
+    words = row["command"].split()[1:]
+    brought = (part.name for part in installed().parts(lambda plugin: plugin.verbs))
+    with collected() as lines:
+        if not operation_of(words[0]) and words[0] not in brought:
+            row = {**row, "files": "-"}
+            show(f"Left out: no plugin that is installed has the verb {words[0]}.")
+        elif status := run_words(words):
+            raise TourError(f"`{row['command']}` ended with the exit status {status}")
+    return _shown(row, folder, lines)
+
+
+def _shown(row: dict[str, Any], folder: Path, lines: Sequence[Line | Code]) -> Shown:
+    sizes = [file.stat().st_size for file in folder.glob(row.get("files", "-"))]
+    whole = (sum(sizes), row["whole"].format(len(sizes))) if sizes else None
+    step = _step(row["title"], row["command"], row.get("arguments", {}), plain(lines), whole)
+    shown = lines[-row.get("most_lines", len(lines)) :]
+    cut = len(lines) - len(shown)
+    return step, [*[note(f"… {cut} lines of the change, then:")] * (cut > 0), *shown]
+
+
 def _step(
-    title: str, command: str, arguments: dict[str, object], text: str, whole: tuple[int, str]
+    title: str, command: str, arguments: dict[str, object], text: str, whole: tuple[int, str] | None
 ) -> Step:
     if not text.strip():
         raise TourError(f"{command} gave an empty text")
