@@ -50,8 +50,11 @@ def test_the_second_part_is_what_its_commands_print_in_a_repository(
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     example = tour.example_workspace("go_service")
     before = {file: file.read_bytes() for file in example.rglob("*") if file.is_file()}
-    done = foldline("tour", "--json", folder=here, environment={"FORCE_COLOR": "1"})
+    caches = {"FOLDLINE_CACHE_DIR": str(tmp_path / "caches")}
+    done = foldline("tour", "--json", folder=here, environment={"FORCE_COLOR": "1", **caches})
     assert not [*scratch.iterdir(), *here.iterdir()]
+    # That of the first part, whose folder stays.
+    assert len([*tmp_path.glob("caches/index/*.sqlite3")]) == 1
     assert before == {file: file.read_bytes() for file in example.rglob("*") if file.is_file()}
     answer = json.loads(done.stdout)
     shutil.copytree(answer["repository"], copy)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from foldline.backends.formatting.parts import Line
 
 _collections: list[list[Line | Code]] = []
-
 # The indentation, number or mark of a line; wrapped lines are indented to the text behind it.
 _HANG = re.compile(r"\s*(?:[\d~+.,:*-]+[:-]? +|[▸▾·*•] |[a-z]+ {2,})?")
 _LEAST_HANG, _MOST_HANG = 2, 30

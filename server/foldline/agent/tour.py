@@ -70,9 +70,8 @@ def _lines(steps: Sequence[Shown], go_steps: Sequence[Shown], go: str) -> Iterat
     yield [("What each step cost", "bold")]
     for part in (steps, go_steps):
         yield from ([(_row(step), "")] for step, _ in part if step.whole)
-        way = [step for step, _ in part[-3:]]
-        spent = sum(step.bytes for step in way)
-        yield [(_row(replace(way[0], title="From tree to symbol", bytes=spent)), "bold")]
+        spent = sum(step.bytes for step, _ in part[-3:])
+        yield [(_row(replace(part[-3][0], title="From tree to symbol", bytes=spent)), "bold")]
     copy = f"cp -r {quote(go)} links && cd links && git init --quiet"
     yield from ([], [("To type the commands on the Go service:", "bold")], [(copy, "cyan")])
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeAlias
 
 from foldline.agent.cli import installed, run_words
 from foldline.agent.code import operation_of
 from foldline.agent.terminal import collected, show
+from foldline.backends.base.caches import VARIABLE as CACHES
 from foldline.backends.base.waiting import run_async
 from foldline.backends.files.reader import read_toml
 from foldline.backends.formatting.budget import size_of
@@ -32,6 +34,7 @@ SECTION = "reference-docs"
 REASON = "The task asks for a security review"
 _MOST_NEW = 14
 _ROWS: Any = read_toml(Path(__file__).with_name("tour.toml"))
+Whole: TypeAlias = tuple[int, str] | None
 
 
 class TourError(Exception):
@@ -54,7 +57,7 @@ class Step:
     arguments: dict[str, object]
     text: str
     bytes: int
-    whole: tuple[int, str] | None
+    whole: Whole
 
 
 Shown = tuple[Step, "Sequence[Line | Code]"]
@@ -104,12 +107,10 @@ async def _prompt_steps(workspace: Workspace, file: Path) -> list[Shown]:
     full_size = (size_of(everything.text), "the prompt with everything open")
     arguments: dict[str, object] = {"section_keys": [SECTION], "reason": REASON}
     text, title = opened.render.text, f"The model opens `{SECTION}`"
+    new_lines = [*_new_lines(folded.text, text)]
     return [
         (_step("The prompt, folded", "render", {}, folded.text, full_size), sections),
-        (
-            _step(title, "open_sections", arguments, text, full_size),
-            list(_new_lines(folded.text, text)),
-        ),
+        (_step(title, "open_sections", arguments, text, full_size), new_lines),
     ]
 
 
@@ -141,13 +142,17 @@ def run_verbs(example: Path) -> list[Shown]:
     Raises:
         TourError: One failed.
     """
-    with TemporaryDirectory() as scratch:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch, example.name)
         # A repository of its own, wherever the system keeps temporary files.
         (folder / ".git").mkdir(parents=True)
         shutil.copytree(example, folder, dirs_exist_ok=True)
-        with chdir(folder):
-            return [_verb_step(row, folder) for row in _ROWS["verbs"]]
+        caches, os.environ[CACHES] = os.environ.get(CACHES, ""), scratch
+        try:
+            with chdir(folder):
+                return [_verb_step(row, folder) for row in _ROWS["verbs"]]
+        finally:
+            os.environ[CACHES] = caches
 
 
 def _verb_step(row: dict[str, Any], folder: Path) -> Shown:
@@ -171,9 +176,7 @@ def _shown(row: dict[str, Any], folder: Path, lines: Sequence[Line | Code]) -> S
     return step, [*[note(f"… {cut} lines of the change, then:")] * (cut > 0), *shown]
 
 
-def _step(
-    title: str, command: str, arguments: dict[str, object], text: str, whole: tuple[int, str] | None
-) -> Step:
+def _step(title: str, command: str, arguments: dict[str, object], text: str, whole: Whole) -> Step:
     if not text.strip():
         raise TourError(f"{command} gave an empty text")
     return Step(title, command, arguments, text, size_of(text), whole)
