@@ -133,6 +133,16 @@ async def test_a_client_that_shows_no_documents_is_told_where_the_text_is(
     assert "class CodeReviewTask(Task)" in path.read_text(encoding="utf-8")
 
 
+async def test_without_trust_a_prompt_is_shown_from_its_source(
+    cache: Path, connect: Connect
+) -> None:
+    """Some editors, such as Helix, write a command's refusal into their log alone."""
+    editor = await connect()
+    preview = (await commands(editor, "reviewer ="))["Preview prompt reviewer"]
+    assert "## 1. Review Guidance\n" in await shown(editor, SHOW, *preview.arguments or ())
+    assert editor.client.shown_documents[-1].uri.endswith("/reviewer.static.md")
+
+
 async def test_an_unknown_thing_to_show_is_answered_with_the_known_ones(editor: Editor) -> None:
     with pytest.raises(JsonRpcException, match="one of prompt, outline, tree, status, got 'x'"):
         await editor.command("show", what="x")

@@ -20,7 +20,8 @@ from foldline.ide.errors import PathRefused
 from foldline.ide.operations import code_outline, code_tree
 from foldline.ide.prompts.actions import RenderPrompt
 from foldline.ide.prompts.perform import perform
-from foldline.ide.prompts.request import PromptRef, View
+from foldline.ide.prompts.request import PromptRef, RenderMode, View
+from foldline.ide.render.render import STATIC
 from foldline.ide.resolve import find_document
 from foldline.ide.structuring import unstructure
 from foldline.ide.uris import uri_of
@@ -82,10 +83,11 @@ async def _text(ls: FoldlineServer, arguments: Arguments) -> tuple[str, str]:
         document = await find_document(ls.core, arguments.uri)
         text = await _operation(ls, code_outline.OPERATION, document.uri)
         return f"{document.path.name}.outline.txt", text
-    view = View(opened=arguments.section_keys)
-    prompt = PromptRef(uri=arguments.uri, name=arguments.name, view=view)
+    view, mode = View(opened=arguments.section_keys), RenderMode(fallback=True)
+    prompt = PromptRef(uri=arguments.uri, name=arguments.name, view=view, mode=mode)
     render = await perform(ls.core, prompt, RenderPrompt())
-    return f"{render.name}.md", render.text
+    ending = ".static.md" if render.fidelity == STATIC else ".md"
+    return f"{render.name}{ending}", render.text
 
 
 async def _operation(ls: FoldlineServer, operation: Operation[Any, Any], uri: str | None) -> str:
