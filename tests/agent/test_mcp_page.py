@@ -59,10 +59,8 @@ def test_the_tools_for_prompts_are_named_with_their_size() -> None:
     assert f"take {size / 1000:.1f} KB:" in SECTION
 
 
-def test_the_configurations_are_json_that_starts_the_server() -> None:
-    blocks = [json.loads(match) for match in re.findall(r"```json\n(.*?)```", SECTION, re.DOTALL)]
-    assert [list(block) for block in blocks] == [["mcpServers"], ["servers"]]
-    for block in blocks:
-        (servers,) = block.values()
-        assert servers["foldline"]["command"] == "foldline"
-        assert servers["foldline"]["args"][:2] == ["mcp", "--root"]
+def test_the_configuration_is_json_that_starts_the_server() -> None:
+    (block,) = re.findall(r"```json\n(.*?)```", SECTION, re.DOTALL)
+    server = json.loads(block)["mcpServers"]["foldline"]
+    assert server["command"] == "foldline"
+    assert server["args"][:2] == ["mcp", "--root"]

@@ -221,10 +221,7 @@ async def test_mcp_json_starts_the_server_for_the_clients_roots_and_for_no_other
             for name in listed:
                 text, is_error = await call(client, name)
                 assert is_error
-                assert (
-                    "a plugin's, not the project's: start the server with `foldline mcp --root"
-                    in text
-                )
+                assert "the plugin's folder, not the project's: start the server" in text
 
 
 @pytest.mark.parametrize("variable", ["PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"])
@@ -238,7 +235,7 @@ async def test_only_the_folder_of_its_plugin_is_refused(
     async with connect_here(Options()) as client:
         text, is_error = await call(client, "get_tree")
         assert is_error == inside
-        assert ("a plugin's, not the project's" in text) == inside
+        assert ("the plugin's folder, not the project's" in text) == inside
 
 
 def test_claude_code_gets_the_same_server_with_the_projects_folder() -> None:

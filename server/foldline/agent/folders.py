@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from foldline.ide.workspace import Workspace
 
 # By Agent Plugins and by Claude Code, set for what a plugin starts.
-_PLUGIN_ROOTS = ("PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT")
+_PLUGINS = ("PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT")
 
 
 class NoFolderError(Exception):
@@ -187,11 +187,11 @@ def working_folder() -> Path:
             f"The server was started in {folder}, which is no workspace: start it with "
             "`foldline mcp --root DIR`"
         )
-    plugins = filter(None, map(os.environ.get, _PLUGIN_ROOTS))
-    if any(folder.is_relative_to(resolved(plugin)) for plugin in plugins):
+    if any(folder.is_relative_to(resolved(root)) for root in map(os.environ.get, _PLUGINS) if root):
         raise NoFolderError(
-            f"The client sends no roots, and {folder} is a plugin's, not the project's: start the "
-            "server with `foldline mcp --root DIR`, or run `foldline tree` … in the project's shell"
+            f"The client sends no roots, and {folder} is the plugin's folder, not the project's: "
+            "start the server with `foldline mcp --root DIR`, or run `foldline tree` and the other "
+            "verbs in the project's folder"
         )
     return folder
 
