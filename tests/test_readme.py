@@ -1,9 +1,6 @@
 """What the README says is so."""
 
-import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,22 +11,28 @@ from foldline.ide.render.options import read_preview_options
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+SAID = re.sub(r"\s+", " ", README)
 
 
-@pytest.mark.real
-def test_the_gains_are_those_of_the_tour() -> None:
-    done = subprocess.run(
-        (sys.executable, "-m", "foldline.agent", "tour", "--json"),
-        stdout=subprocess.PIPE,
-        check=True,
-        timeout=120,
-    )
-    prompt, _, tree, outline, symbol = json.loads(done.stdout)["steps"][:5]
-    code = sum(step["bytes"] for step in (tree, outline, symbol)) / tree["whole"][0]
-    folded = prompt["bytes"] / prompt["whole"][0]
-    gains = f"-{1 - folded:.0%} on the example prompt, -{1 - code:.0%} on the way"
-    said = re.sub(r"\s+", " ", README).replace("\N{MINUS SIGN}", "-")
-    assert gains.replace("%", " %") in said
+FIRST_SCREEN = README.partition("\n## ")[0]
+
+
+def test_the_number_on_the_first_screen_is_that_of_the_benchmark() -> None:
+    page = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
+    link = "docs/benchmarks.md#what-an-engineers-questions-cost"
+    row = r"^\| all: 60 questions \| \*\*([\d,]+) B\*\*.* rg ([\d,]+) B \|$"
+    schemas = r"^\| all, with schemas and instructions once a repository \| ([\d,]+) B"
+    counts = [*re.findall(row, page, re.MULTILINE)[0], *re.findall(schemas, page, re.MULTILINE)]
+    asked, rg, whole = (round(int(count.replace(",", "")) / 1000) for count in counts)
+    cost = f"cost {asked} KB, {whole} KB with the tools' schemas, and {rg} KB by ripgrep"
+    assert f"Sixty questions about code {cost}: [where foldline loses]({link})" in SAID
+
+
+def test_the_first_screen_has_one_command_and_one_picture_that_moves() -> None:
+    assert len(README.split()) <= 780
+    assert re.findall(r"^\$ ", FIRST_SCREEN, re.MULTILINE) == ["$ "]
+    (picture,) = re.findall(r"!\[.+\]\((.+)\)", FIRST_SCREEN)
+    assert b"acTL" in (ROOT / picture).read_bytes()
 
 
 @pytest.mark.parametrize("page", ["AGENTS.md", "docs/architecture.md"])
