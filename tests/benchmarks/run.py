@@ -262,7 +262,7 @@ def _timed(measurements: Sequence[Measurement]) -> list[Measurement]:
 
 def plot(benchmark: Benchmark, measurements: Sequence[Measurement]) -> None:
     """Draw medians and p95 as bars, with goals and anchors as marks."""
-    from matplotlib import pyplot
+    from matplotlib import pyplot, ticker
 
     pyplot.rcParams["svg.hashsalt"] = benchmark.name
     rows = _timed(measurements)
@@ -295,6 +295,9 @@ def plot(benchmark: Benchmark, measurements: Sequence[Measurement]) -> None:
     axes.set_yticks(places, [one.work for one in rows])
     axes.invert_yaxis()
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
     axes.set_xlabel("milliseconds")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, frameon=False)
     axes.grid(axis="x", alpha=0.3)
