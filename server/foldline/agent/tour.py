@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from foldline import agent
 from foldline.agent.exit_statuses import FOUND, NOTHING
 from foldline.agent.terminal import complain, json_text, show, show_styled
+from foldline.backends.formatting.parts import Code, Line
 
 if TYPE_CHECKING:
     import argparse
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from foldline.agent.tour_steps import Shown, Step
     from foldline.agent.verbs import Verbs
-    from foldline.backends.formatting.parts import Code, Line
 
 
 def register(verbs: Verbs) -> None:
@@ -59,10 +59,10 @@ def example_workspace(name: str) -> Path:
 
 
 def _lines(steps: Sequence[Shown], go_steps: Sequence[Shown], go: str) -> Iterator[Line | Code]:
-    """Yield the steps with their costs, and a table of the costs."""
+    """Yield the steps with their costs, a table, and what to copy: as code, which isn't wrapped."""
     for step, lines in (*steps, *go_steps):
         values = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
-        call = step.command if " " in step.command else f"{step.command}({values})"
+        call = f"$ {step.command}" if " " in step.command else f"{step.command}({values})"
         size, what = step.whole or (0, "")
         share = f", {step.bytes / size:.0%} of {what} ({size:,})" if size else ""
         yield from ([(step.title, "bold")], [(call, "cyan")], *lines)
@@ -72,8 +72,8 @@ def _lines(steps: Sequence[Shown], go_steps: Sequence[Shown], go: str) -> Iterat
         yield from ([(_row(step), "")] for step, _ in part if step.whole)
         spent = sum(step.bytes for step, _ in part[-3:])
         yield [(_row(replace(part[-3][0], title="From tree to symbol", bytes=spent)), "bold")]
-    copy = f"cp -r {quote(go)} links && cd links && git init --quiet"
-    yield from ([], [("To type the commands on the Go service:", "bold")], [(copy, "cyan")])
+    copy = Code("copy.sh", f"cp -r {quote(go)} links\ncd links\ngit init --quiet")
+    yield from ([], [("To try it (in your repository, begin with `foldline stack`)", "bold")], copy)
 
 
 def _row(step: Step) -> str:
