@@ -108,21 +108,18 @@ def replace(path: Path, old: str, new: str) -> None:
 )
 def test_a_manifest_of_another_version_is_found(copied: Path, path: Path, version: str) -> None:
     replace(copied / path, version.format(VERSION), version.format("9.9.9"))
-    assert violations(copied, copied / PLUGIN) == []
     (fault,) = manifest_faults(copied, VERSION)
     assert fault.startswith(f"- {path} isn't")
 
 
 def test_a_source_that_is_not_there_is_found(copied: Path) -> None:
     shutil.rmtree(copied / "release/plugin-python")
-    assert violations(copied, copied / PLUGIN) == []
     (fault,) = manifest_faults(copied, VERSION)
     assert "no folder ./release/plugin-python for foldline-python" in fault
 
 
 def test_a_broken_file_of_language_servers_is_found(copied: Path) -> None:
     replace(copied / LSP, "{", "")
-    assert violations(copied, copied / PLUGIN) == []
     (fault,) = manifest_faults(copied, VERSION)
     assert fault.startswith(f"- {LSP} isn't")
 
@@ -175,8 +172,10 @@ def test_the_commands_of_the_skill_run(monkeypatch: pytest.MonkeyPatch, tmp_path
     commands = re.findall(r"`foldline ([^`]*[A-Za-z0-9])`", (ROOT / SKILL).read_text("utf-8"))
     assert len(commands) == len(NAMES) + 1
     for command in commands:
-        prompt = command.replace("preview FILE", "preview reviewer_prompt.py")
-        words = re.sub(r"[A-Z]{3,}", lambda word: values[word[0]], prompt)
+        known = command.replace("preview FILE", "preview reviewer_prompt.py")
+        # By name alone, without a language server.
+        known = known.replace("refs NAME", "refs NAME --seconds 0")
+        words = re.sub(r"[A-Z]{3,}", lambda word: values[word[0]], known)
         done = foldline(*words.split(), folder=EXAMPLE)
         assert done.returncode == 0, f"{words}: {done.stderr}"
 
@@ -246,6 +245,7 @@ def test_claude_code_gets_the_same_server_with_the_projects_folder() -> None:
     assert own == {**others, "args": [*others["args"], "--root", "${CLAUDE_PROJECT_DIR}"]}
 
 
+@pytest.mark.real
 @pytest.mark.slow
 def test_the_language_servers_of_both_plugins_start(wheel: Path, tmp_path: Path) -> None:
     servers = json.loads((ROOT / LSP).read_text(encoding="utf-8"))
