@@ -147,6 +147,8 @@ def pictures() -> Iterator[tuple[Path, str]]:
             yield DOCS / "images" / f"{name}.svg", draw(name, command, lines, example)
 
 
+# An extension shows only what it brings.
+PREVIEWS = ("images/browser-preview.png", "../editors/vscode/media/preview.png")
 # What is clicked, the text that a place has then, and how many milliseconds that is shown.
 SCENES = (
     ("#more-button", ".words", "Text: ", 2400),
@@ -343,4 +345,6 @@ if __name__ == "__main__":
             example = shutil.copytree(
                 DOCS.parent / "examples" / "code_reviewer", Path(temporary, "x")
             )
-            (DOCS / "images" / "browser-preview.png").write_bytes(recorded(example))
+            preview = recorded(example)
+            for name in PREVIEWS:
+                (DOCS / name).write_bytes(preview)
