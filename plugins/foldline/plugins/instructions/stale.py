@@ -24,6 +24,7 @@ from foldline.ide.plugins import REPOSITORY_SECONDS
 from foldline.plugins.instructions.history import Change, Commit, History, Verdict, history_of
 from foldline.plugins.instructions.mentions import Kind, Mention
 from foldline.plugins.instructions.targets import (
+    MOST_USING,
     Targets,
     Tree,
     defines,
@@ -224,9 +225,10 @@ class Search:
             code = [path for path in code if not is_of_tests(path)]
         texts = self.history.texts(blobs[path] for path in code[:_MOST_FILES])
         every = [(path, text) for path in code if word in (text := texts.get(blobs[path], ""))]
-        # To parse all files that use a name takes long: those that seem to define it come first.
-        every.sort(key=lambda one: word not in likely_names(*one))
-        return tuple(path for path, text in every[:_MOST_PARSED] if defines(path, text, mention))
+        if len(every) > MOST_USING:
+            # To parse all files that use a name takes long.
+            every = [one for one in every if word in likely_names(*one)][:_MOST_PARSED]
+        return tuple(path for path, text in every if defines(path, text, mention))
 
     def _has(self, mention: Mention, change: Change) -> bool:
         """Return whether a changed file has what is meant; a large one, without a text, may."""

@@ -50,9 +50,10 @@ _MOST_PROPOSED = 100
 _UNFINISHED = re.compile(r"(`|\]\(|(?<!\S)@)([\w./@-]*)\Z")
 _MOST_LISTED = 5
 _LARGEST = 1_000_000
-_MOST_USING = 16
+MOST_USING = 16
+"""So many files that use a name are parsed where only that tells which of them define it."""
 _OWN = re.compile(r"(?:let|var) [a-z]")
-_MOST_KEPT = 256
+_MOST_KEPT = 1024
 _NO_NAMES = frozenset({SymbolKind.TEST, SymbolKind.EXPORT})
 _TESTS = re.compile(
     r"(?:^|/)(?:[\w-]*(?:test|spec|example)[\w-]*|docs|samples)/|(?:^|/)test_|[_.](?:test|spec)\.",
@@ -271,14 +272,14 @@ class Targets:
     def _likely(self, word: str) -> Iterator[str]:
         """Yield files that may define a word, those that the index says it of first."""
         if (index := self._access.index) is not None and word in self.defined:
-            yield from index.last_defining(word)[:_MOST_USING]
+            yield from index.last_defining(word)[:MOST_USING]
         yield from self._using(word)
 
     def _using(self, word: str) -> list[str]:
         """Return the code files that hold a word: some define it in ways that the index misses."""
         index = self._access.index
         paths = () if index is None else sorted(filter(is_indexed, index.last_holding(word)))
-        return [*paths] if len(paths) <= _MOST_USING else []
+        return [*paths] if len(paths) <= MOST_USING else []
 
     def of(self, mention: Mention) -> Target | None:
         """Return the one thing that a mention means; None for nothing, or for several."""
@@ -317,7 +318,7 @@ class Targets:
         first = mention.dotted.partition(".")[0]
         if first not in self.defined:
             using = index.files_with(first, since=since)
-            some = using.paths[:_MOST_USING]
+            some = using.paths[:MOST_USING]
             if any(any(imports_of(types.read(path)[0], first)) for path in some):
                 return True
         # This parses files that may tell.
@@ -401,8 +402,9 @@ def likely_names(path: str, text: str) -> frozenset[str]:
 
 def defines(path: str, text: str, mention: Mention) -> bool:
     """Return whether a code file defines what a symbol's name means."""
-    every = (name for name in names_in(path, text) if name.endswith(mention.word))
-    return any(fit(path, name, mention.dotted) is not None for name in every)
+    name, word = mention.dotted, mention.word
+    every = (one for one in names_in(path, text) if one.endswith(word))
+    return any(fit(path, one, name) is not None for one in every)
 
 
 def is_of_tests(path: str) -> bool:
