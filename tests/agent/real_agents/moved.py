@@ -37,7 +37,7 @@ def check_moved(
     assert ended.status == 0, ended.stderr
     first, second, *_ = ended.requests
     assert "Be brief." in first.said
-    assert first.said.count(f"Folded: {SUMMARY} (") == 1
+    assert first.said.count(f"Folded: {SUMMARY}") == 1
     assert TEXT not in first.said
     # Skills are listed with their summaries.
     assert first.said.count(SUMMARY) == 1 + (way == "skill")

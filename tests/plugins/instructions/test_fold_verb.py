@@ -191,12 +191,13 @@ def test_the_clients_are_those_that_the_repository_shows_or_names(
 
 @pytest.mark.usefixtures("repository")
 def test_what_costs_more_is_said(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = "# A\n## Data\n<!-- fold: where data lives and what is in it -->\nIn `data/`.\n"
+    text = "# A\n## Data\n<!-- fold: where data lives and what is in it -->\nNever empty.\n"
     (repository / "AGENTS.md").write_text(text, encoding="utf-8")
     assert cli.main(["fold", "AGENTS.md", "--to-skill", "data", "--client", "codex"]) == 0
     shown = capsys.readouterr().out
     assert "tokens in each session, which is more; " in shown
     assert "a.data costs more folded than as it is: take its mark away." in shown
+    assert 'a.data orders something ("Never …"): a client that hasn\'t loaded it' in shown
 
 
 @pytest.mark.parametrize(
@@ -255,6 +256,19 @@ def test_skills_go_where_the_team_has_some_and_settings_are_read(
     (repository / "foldline.toml").write_text("clients = ['claude']\n", encoding="utf-8")
     assert cli.main(options) == 2
     assert "did you mean 'claude-code'?" in capsys.readouterr().err
+
+
+def test_nothing_is_written_where_one_file_cannot_be(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = texts(repository)
+    (repository / "README.md").chmod(0o444)
+    assert cli.main(["fold", "AGENTS.md", "--to", "docs/x.md"]) == 2
+    assert f"{repository / 'README.md'} is read-only: change it" in capsys.readouterr().err
+    assert texts(repository) == before
+    (repository / "README.md").chmod(0o644)
+    assert cli.main(["fold", "AGENTS.md", "--to", "src/ui/app.ts/x.md"]) == 2
+    assert "app.ts/x.md can't be written: Not a directory" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("path", ["AGENTS.md", "x.md"])

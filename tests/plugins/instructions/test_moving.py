@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from posixpath import dirname, join, normpath
+from posixpath import basename, dirname, join, normpath
 
 import pytest
 from hypothesis import assume, event, example, given
@@ -122,6 +122,10 @@ def test_what_moves_comes_back_byte_for_byte(
         return
     keys = [one.key for one in marked]
     assert unfold(folded, *keys) == files
+    # A linter wants a title first.
+    for path in folded.keys() - files:
+        title = InstructionFile(path, folded[path]).markdown.headings[0]
+        assert (title.level, folded[path][: title.start].strip()) == (1, place[0][1].strip())
     # What somebody has written since comes back with it.
     (path, _), *others = place
     if not others:
@@ -209,10 +213,10 @@ def test_paths_are_mended(home: str, written: str, target: str, moved: str, newl
     files = dict.fromkeys(("a.md", "docs/a.md", "src/b.ts", "src/c/d.ts"), "")
     files[home] = text.replace("\n", newline)
     folded = fold(files, [(target, "")], home=home)
-    stub = f"## Data\n\nFolded: why (read `{target}`)\n\n## End\n[a](#data)\n"
+    stub = f"## Data\n\nFolded: why\n(read `{target}`)\n\n## End\n[a](#data)\n"
     assert folded[home] == stub.replace("\n", newline)
-    mark = f"<!-- folded from {home}#data: why -->"
-    assert folded[target] == f"## Data\n{mark}\n{moved}\n".replace("\n", newline)
+    moved = f"## Data\n<!-- folded from {home}#data:\n why -->\n{moved}\n"
+    assert folded[target] == f"# {basename(home)}\n\n{moved}".replace("\n", newline)
     assert unfold(folded, home=home) == files
 
 
@@ -227,7 +231,7 @@ MOVED = "## Data\n<!-- folded from AGENTS.md#data: why -->\nText.\n"
         ({"AGENTS.md": STUB}, "AGENTS.md:1: x.md should have one section with <!-- folded"),
         ({"AGENTS.md": STUB, "x.md": MOVED * 2}, "AGENTS.md:1: x.md should have one section"),
         ({"AGENTS.md": STUB, "x.md": "## Data\nText.\n"}, "write that there, or delete the line"),
-        ({"AGENTS.md": STUB.replace("Data", "Dates"), "x.md": MOVED}, "#dates: why -->"),
+        ({"AGENTS.md": STUB.replace("Data", "Dates"), "x.md": MOVED * 2}, "#dates: why -->"),
         ({"AGENTS.md": STUB.replace("why", "how"), "x.md": MOVED}, "#data: how -->"),
         (
             {"AGENTS.md": STUB, "x.md": MOVED, "y.md": f"{MOVED}More.\n"},
@@ -269,6 +273,24 @@ def test_the_newer_of_two_folds_comes_back_alone(newline: str, there: str) -> No
     assert unfold(twice, "more", home="AGENTS.md") == more
     both = {**files, "AGENTS.md": section + section.replace("Data", "More")}
     assert unfold(unfold(twice, "data", home="AGENTS.md"), home="AGENTS.md") == both
+
+
+def test_a_section_comes_back_with_the_heading_that_was_renamed() -> None:
+    files = {"AGENTS.md": f"# A\n#{SECTION}"}
+    folded = fold(files, [("x.md", "")], home="AGENTS.md")
+    renamed = {path: text.replace("## Data", "## Dates") for path, text in folded.items()}
+    for now in ({"x.md": renamed["x.md"]}, renamed):
+        back = unfold({**folded, **now}, home="AGENTS.md")
+        assert back == {"AGENTS.md": files["AGENTS.md"].replace("Data", "Dates")}
+    assert unfold({**renamed, "x.md": folded["x.md"]}, home="AGENTS.md") == files
+
+
+def test_a_file_that_was_there_stays_whatever_it_held() -> None:
+    for there in ("", "# B\n", "---\nname: b\n---\n"):
+        files = {"AGENTS.md": f"# A\n#{SECTION}", "x.md": there}
+        folded = fold(files, [("x.md", "")], home="AGENTS.md")
+        assert folded["x.md"].startswith(f"{there}\n#{MOVED[:7]}" if there else f"#{MOVED[:7]}")
+        assert unfold(folded, home="AGENTS.md") == files
 
 
 def test_each_file_gets_back_its_own_whatever_it_is_called_now() -> None:

@@ -59,6 +59,19 @@ def action_at(file: document.InstructionFile, path: str, offset: int) -> Action 
     return Action(f"Fold {section.title}…", marked, fix=suggested, field=SUMMARY)
 
 
+def order_in(text: str) -> str:
+    """Return the first words by which a text orders something, empty without any."""
+    # Paths and names order nothing.
+    words = _NAMES.sub(" x ", text)
+    directive, _, (verbs, nouns, articles) = _directives()
+    if match := directive.search(words):
+        return match[0]
+    firsts = (_FIRST.match(part) for part in _PARTS.split(words))
+    begins = ((one[1].lower(), (one[2] or "").lower()) for one in firsts if one)
+    every = (a for a, b in begins if b and (a in verbs or (a in nouns and b in articles)))
+    return next(every, "")
+
+
 def is_reference(file: document.InstructionFile, section: document.InstructionSection) -> bool:
     """Return whether a section has many lines, nearly all to be looked up, and orders nothing.
 
@@ -78,17 +91,12 @@ def is_reference(file: document.InstructionFile, section: document.InstructionSe
     while parent >= 0 and headings[parent].parent >= 0:
         titles.append(headings[parent].title)
         parent = headings[parent].parent
-    # Paths and names order nothing.
-    words = _NAMES.sub(" x ", text)
-    directive, title, (verbs, nouns, articles) = _directives()
-    firsts = (_FIRST.match(part) for part in _PARTS.split(words))
-    begins = ((one[1].lower(), (one[2] or "").lower()) for one in firsts if one)
+    directive, title, (verbs, nouns, _) = _directives()
     return not (
         any(one.mark for one in inside)
         or any(title.search(one) or directive.search(one) for one in titles)
-        or directive.search(words)
-        or _STRONG.search(words)
+        or order_in(text)
+        or _STRONG.search(_NAMES.sub(" x ", text))
         or any(one and one[1].lower() in verbs | nouns for one in map(_FIRST.match, prose))
         or any(one and one[1].lower() in verbs for one in map(_FIRST.match, titles))
-        or any(b and (a in verbs or (a in nouns and b in articles)) for a, b in begins)
     )

@@ -16,11 +16,10 @@ from typing import TypeAlias
 from foldline.agent.install import files as edited
 from foldline.agent.refusals import Refused
 from foldline.agent.scan import repository_of, settings_clients
-from foldline.agent.targets import file_and_name, path_from_here
+from foldline.agent.targets import file_and_name
 from foldline.agent.terminal import complain, is_styled, show
 from foldline.backends.base.languages import UNKNOWN, language_of
 from foldline.backends.files.reader import read_bytes, read_text
-from foldline.backends.formatting.visible import visible
 from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile, InstructionSection, instruction_file
 from foldline.ide.instructions.files import LARGEST, instruction_files
@@ -87,22 +86,18 @@ def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
         changes = mover.fold(places)
         for name, head in (one for copies in places.values() for one in copies):
             _check_place(folder, file.path, name, head)
-    befores = {name: edited.read(root / name, root) for name in changes}
-    lines = [*_costs(options, folder, file, changes, places)]
+    written = list[edited.Change]()
     # What moves is never nowhere.
     for name in sorted(changes, key=lambda name: (name == file.path) is not options.unfold):
-        path, before, text = root / name, befores[name], changes[name]
-        shown = visible(path_from_here(path))
-        text = text and BOM * (before or "").startswith(BOM) + text
-        show(edited.diff(shown, before, text), end="")
-        if options.dry_run:
-            continue
-        edited.replace(path, before, text, root)
-        show(f"{'Removed' if text is None else 'Written to'} {shown}.")
+        before, text = edited.read(root / name, root), changes[name]
+        written.append((root / name, before, text and BOM * (before or "").startswith(BOM) + text))
+    costs = "\n".join(_costs(options, folder, file, changes, places))
+    edited.write(written, root, dry_run=options.dry_run)
+    for path in [root / name for name in changes if changes[name] is None and not options.dry_run]:
         with suppress(OSError):
-            for around in path.parents[: name.count("/")] if text is None else ():
+            for around in path.parents[: path.parents.index(root)]:
                 around.rmdir()
-    show("\n".join([*lines, *["Nothing is written: --dry-run."] * options.dry_run]))
+    show(costs)
     return 0
 
 
@@ -195,6 +190,9 @@ def _costs(
             rest = f"; {moved} on demand" * bool(places)
             yield f"{old.title}: {shown(paid)} -> {shown(cost)} tokens {when}{more}{rest}"
     for section, copies in places.items():
+        if order := fold.order_in(file.text[section.body : section.end]):
+            what = f'{section.key} orders something ("{order} …")'
+            yield f"{what}: a client that hasn't loaded it won't follow it."
         left = f"Folded: {section.summary}" + copies[0][1] * copies[0][0].endswith(SKILL)
         if count(left) >= count(file.text[section.body : section.end]):
             yield f"{section.key} costs more folded than as it is: take its mark away."

@@ -30,17 +30,18 @@ Changes: TypeAlias = dict[str, str | None]
 _Edit: TypeAlias = tuple[int, int, str]
 _Goes: TypeAlias = dict[tuple[str, str], list[str]]
 """The files to which what has an anchor in a file moves."""
-_POINTER = re.compile(r"\s*Folded: (.*) \(read `([^`\n]+)`\)(?=\s|\Z)")
-_MOVED = re.compile(r"<!--\s*(folded from ([^\n#]+)#([\w.-]+)):(.*?)-->", re.DOTALL)
+_POINTER = re.compile(r"\s*Folded: ([^\r\n]*)(?: |\r?\n)\(read `([^`\n]+)`\)(?=\s|\Z)")
+_MOVED = re.compile(r"<!--\s*(folded from ([^\n#]+)#([\w.-]+):(?:\r?\n)?)(.*?)-->", re.DOTALL)
 _LABEL = re.compile(r"\[([^]\[\n]+)\](?!\(|\[[^]])")
 _DEFINED = re.compile(r"^ *\[([^]\[\n]+)\]:", re.MULTILINE)
 
 
 class _Moved(NamedTuple):
-    """A section in the file that it moved to; `match` is its comment, `cut` goes with it."""
+    """A section in the file that it moved to; `cut` goes with it."""
 
     file: InstructionFile
-    match: re.Match[str]
+    mark: re.Match[str]
+    summary: str
     text: tuple[int, int]
     cut: _Edit
 
@@ -78,13 +79,15 @@ class Mover:
             assert section.mark is not None
             end = section.start + len(home.whole_text(section).rstrip())
             newline = "\r\n" if home.text[: section.body].endswith("\r\n") else "\n"
-            word = home.text.index("fold", section.mark.start)
-            name = (word, word + len("fold"), f"folded from {self.home}#{home.short_key(section)}")
+            word, title = home.text.index("fold:", section.mark.start), self._title(section)
+            source = f"folded from {self.home}#{home.short_key(section)}:{newline}"
+            name = (word, word + len("fold:"), source)
             for path, head in copies:
-                before = texts[path] or head
+                new = [head, title and title + newline] if self._read(path) is None else []
+                parts = [texts[path]] if texts[path] else new
                 own = self._mended(home, goes, [name], (section.start, end), path)
-                texts[path] = before + newline * bool(before) + own + newline
-            stub = f"{newline}Folded: {section.summary} (read `{copies[0][0]}`)"
+                texts[path] = newline.join([*filter(None, parts), own]) + newline
+            stub = f"{newline}Folded: {section.summary}{newline}(read `{copies[0][0]}`)"
             stubs.append((section.body, end, stub))
         texts[self.home] = self._mended(home, goes, stubs)
         changes: Changes = {path: text for path, text in texts.items() if text != self._read(path)}
@@ -97,52 +100,63 @@ class Mover:
         Raises:
             ToolRefused: There is none, or it can't be told what it was.
         """
-        home = self._file(self.home)
+        home, edits, goes = self._file(self.home), dict[str, list[_Edit]](), _Goes()
         every = ((one, _POINTER.match(home.text, one.body)) for one in home.sections)
-        moved = [(one, match) for one, match in every if match and match.end() <= one.own]
-        stubs = [one for one in moved if not keys or one[0].key in keys]
+        stubs = [(one, match) for one, match in every if match and match.end() <= one.own]
+        stubs = [one for one in stubs if not keys or one[0].key in keys]
         if not stubs or len(stubs) < len(keys):
             raise ToolRefused(f"{self.home} has no such section that `foldline fold` has moved")
-        goes, found, edits = _Goes(), dict[str, list[_Moved]](), dict[str, list[_Edit]]()
-        keys = {key for section, _ in stubs for key in (section.key, section.path[-1])}
-        for path in sorted({*self.names, *(match[2] for _, match in stubs)}):
-            file = self._file(path)
-            for one in _moved(file):
-                # The file may have another name now.
-                is_ours = one.match[2] == self.home or self._read(one.match[2]) is None
-                if is_ours and one.match[3] in keys:
-                    found.setdefault(one.match[3], []).append(one)
-                    edits.setdefault(path, []).append(one.cut)
-            if path in edits:
-                left = self._file(path, self._mended(file, {}, edits[path]))
-                gone = {*anchors(file)}.difference(anchors(left))
-                goes |= {(path, anchor): [self.home] for anchor in gone}
-        edits[self.home] = []
+        paths = sorted({*self.names, *(match[2] for _, match in stubs)})
+        moved = [one for path in paths for one in _moved(self._file(path))]
+        # The file may have another name now, and the section another heading.
+        moved = [one for one in moved if one.mark[2] == self.home or not self._read(one.mark[2])]
+        headed = {key for one in home.sections for key in (one.key, one.path[-1])}
+        found = list[list[_Moved]]()
         for section, match in stubs:
-            either = dict.fromkeys((section.key, section.path[-1]))
-            copies = [one for key in either for one in found.get(key, ())]
-            own = {
-                self._mended(one.file, goes, [(*one.match.span(1), "fold")], one.text, self.home)
-                for one in copies
-            }
-            edits[self.home].append((section.start, match.end(), max(own, default="")))
-            paths = [one.file.path for one in copies]
-            summaries = {" ".join(one.match[4].split()) for one in copies}
-            where = f"{self.home}:{home.line(section.start)}"
+            copies = [one for one in moved if one.mark[3] in (section.key, section.path[-1])]
+            same = [one for one in moved if one.summary == match[1] and one.mark[3] not in headed]
+            found.append(copies := copies or same)
+            paths, summaries = [one.file.path for one in copies], {one.summary for one in copies}
             if paths.count(match[2]) != 1 or summaries != {match[1]}:
                 comment = f"<!-- folded from {self.home}#{section.path[-1]}: {match[1]} -->"
-                why = f"{match[2]} should have one section with {comment}"
+                why = f"{match[2]} should have one section with {comment}, outside of code"
+                where = f"{self.home}:{home.line(section.start)}"
                 raise ToolRefused(f"{where}: {why}: write that there, or delete the line `Folded:`")
+            for one in copies:
+                edits.setdefault(one.file.path, []).append(one.cut)
+        for path, cuts in edits.items():
+            file = self._file(path)
+            left = self._file(path, self._mended(file, {}, cuts))
+            gone = {*anchors(file)}.difference(anchors(left))
+            goes |= {(path, anchor): [self.home] for anchor in gone}
+        edits[self.home], titles = [], {f"# {basename(self.home)}"}
+        for (section, match), copies in zip(stubs, found, strict=True):
+            titles.add(self._title(section))
+            own = {
+                self._mended(one.file, goes, [(*one.mark.span(1), "fold:")], one.text, self.home)
+                for one in copies
+            }
             if len(own) > 1:
-                raise ToolRefused(f"{where}: it differs in {' and '.join(paths)}")
+                where = f"{self.home}:{home.line(section.start)}"
+                differing = " and ".join(one.file.path for one in copies)
+                raise ToolRefused(f"{where}: it differs in {differing}")
+            edits[self.home].append((section.start, match.end(), own.pop()))
         changes: Changes = {}
         for path in {*self.names, *edits}:
             text = self._mended(self._file(path), goes, edits.get(path, ()))
             front = self._file(path, text).markdown.front_matter if path in edits else None
-            is_empty = path in edits and not text[front.end if front else 0 :].strip("-+\r\n")
+            rest = text[front.end if front else 0 :].lstrip("-+\r\n").rstrip()
             if text != self._read(path):
-                changes[path] = None if is_empty else text
+                changes[path] = None if path in edits and rest in titles else text
         return changes
+
+    def _title(self, section: InstructionSection) -> str:
+        """Return the first line of a new file for a section: the title of `home`, or its name."""
+        headings = self._file(self.home).markdown.headings
+        if {one.start: one.level for one in headings}.get(section.start, 1) == 1:
+            return ""
+        level, title, *_ = headings[0]
+        return f"# {title if level == 1 and '](' not in title else basename(self.home)}"
 
     def _check_undone(self, keys: Collection[str], changes: Changes) -> None:
         try:
@@ -228,7 +242,8 @@ def _moved(file: InstructionFile) -> Iterator[_Moved]:
         # A line end was put around it.
         begin = max(start - 1 - (file.text[max(start - 2, 0) : start] == "\r\n"), 0)
         stop = end + (2 * file.text.startswith("\r\n", end) or file.text.startswith("\n", end))
-        yield _Moved(file, match, (start, end), (begin, stop, ""))
+        summary = " ".join(match[4].split())
+        yield _Moved(file, match, summary, (start, end), (begin, stop, ""))
 
 
 @lru_cache(maxsize=64)

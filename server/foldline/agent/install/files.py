@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from difflib import unified_diff
 from pathlib import Path
+from typing import TypeAlias
 
 from foldline.agent.refusals import Refused
+from foldline.agent.targets import path_from_here
+from foldline.agent.terminal import show
 from foldline.backends.errors import MissingPathError, PathError
 from foldline.backends.files.reader import read_bytes
+from foldline.backends.formatting.visible import visible
 
+Change: TypeAlias = tuple[Path, str | None, str | None]
+"""A file, its text and the text that it gets; None where there is no file."""
 LARGEST = 16 << 20
 """The most bytes of a configuration; some clients also keep their history in it."""
 
@@ -47,6 +54,30 @@ def read(file: Path, root: Path | None = None) -> str | None:
         raise Refused(error.summary) from error
     except UnicodeDecodeError as error:
         raise Refused(f"{file} is not UTF-8: byte {error.start}") from error
+
+
+def write(changes: Sequence[Change], root: Path | None, *, dry_run: bool, note: str = "") -> None:
+    """Show how files change, and write them: in this order, none of them if one can't be written.
+
+    Raises:
+        Refused: A file can't be written.
+    """
+    for file, _, _ in () if dry_run else changes:
+        try:
+            _mode(Path(os.path.realpath(file)))
+        except OSError as error:
+            raise Refused(f"{file} can't be written: {error.strerror}") from error
+        around = next(filter(Path.exists, file.parents))
+        if not os.access(around, os.W_OK):
+            raise Refused(f"{file} can't be written: {around} is read-only")
+    for file, before, text in changes:
+        shown = visible(path_from_here(file))
+        show(diff(shown, before, text), end="")
+        if not dry_run:
+            replace(file, before, text, root)
+            show(f"{'Removed' if text is None else 'Written to'} {shown}.{note}")
+    if dry_run and changes:
+        show("Nothing is written: --dry-run.")
 
 
 def replace(file: Path, before: str | None, text: str | None, root: Path | None = None) -> None:

@@ -8,9 +8,9 @@ import shutil
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from foldline.agent.install.files import UnparsableError, diff, read, replace
+from foldline.agent.install.files import Change, UnparsableError, read, write
 from foldline.agent.refusals import Refused
 from foldline.agent.targets import path_from_here
 from foldline.agent.terminal import show
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from foldline.agent.verbs import Verbs
 
-    Change: TypeAlias = tuple[Path, str | None, str | None]
-    """A file, its text and the text that it gets; None where there is no file."""
 
 NAME = "foldline"
 """The key of our entry."""
@@ -82,19 +80,11 @@ def run(options: Namespace) -> int:
 def _install(client: Client, root: Path | None, options: Namespace) -> None:
     changes = [] if options.fold and options.remove else [_configuration(client, root, options)]
     changes += _plugin(client, root, options)
-    for file, before, after in changes:
-        shown = path_from_here(file)
-        if after == before:
-            state = "is not in" if options.remove else "is in"
-            show(f"foldline {state} {shown} already")
-            continue
-        show(diff(shown, before, after), end="")
-        if not options.dry_run:
-            replace(file, before, after, root)
-            note = "" if options.remove else f" {client.note}"
-            show(f"{'Removed from' if options.remove else 'Written to'} {shown}.{note}")
-    if options.dry_run and any(before != after for _, before, after in changes):
-        show("Nothing is written: --dry-run.")
+    for file in [file for file, before, after in changes if after == before]:
+        state = "is not in" if options.remove else "is in"
+        show(f"foldline {state} {path_from_here(file)} already")
+    changes = [one for one in changes if one[1] != one[2]]
+    write(changes, root, dry_run=options.dry_run, note="" if options.remove else f" {client.note}")
 
 
 def _configuration(client: Client, root: Path | None, options: Namespace) -> Change:
