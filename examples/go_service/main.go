@@ -48,6 +48,7 @@ func run(listen, journal string, cached int) error {
 	case err := <-failed:
 		return err
 	case <-ctx.Done():
+		stop() // A second signal ends the process.
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()

@@ -97,6 +97,10 @@ func (a *API) link(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *API) follow(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		fail(w, http.StatusMethodNotAllowed, "use GET")
+		return
+	}
 	link, err := a.links.Get(r.Context(), strings.TrimPrefix(r.URL.Path, "/"))
 	if err != nil {
 		failWith(w, err)

@@ -31,6 +31,7 @@ func TestStatuses(t *testing.T) {
 		{"POST", "/links", strings.Replace(docs, "https", "file", 1), http.StatusUnprocessableEntity},
 		{"POST", "/links", "{", http.StatusBadRequest},
 		{"GET", "/docs", "", http.StatusFound},
+		{"POST", "/docs", "", http.StatusMethodNotAllowed},
 		{"GET", "/links/docs", "", http.StatusOK},
 		{"PUT", "/links/docs", "", http.StatusMethodNotAllowed},
 		{"DELETE", "/links/docs", "", http.StatusNoContent},

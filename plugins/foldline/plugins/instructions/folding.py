@@ -81,7 +81,7 @@ def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
             place = f"{file.path}:{file.line(section.start)}"
             raise Refused(f"{place} has no mark: write <!-- fold: what it tells --> below it")
         if not sections:
-            raise Refused(f"{file.path} marks no section: --suggest lists some")
+            raise Refused(f"{file.path} marks no section: --suggest looks for some")
         places = dict(zip(sections, _places(options, folder, file, sections), strict=True))
         changes = mover.fold(places)
         for name, head in (one for copies in places.values() for one in copies):
