@@ -20,7 +20,7 @@ class EditorClient:
     Attributes:
         answers: The answers by the ids of their requests.
         asked: The requests of the server.
-        published: The newest diagnostics by URI.
+        told: The notifications of the server.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class EditorClient:
         self.settings = settings
         self.answers: dict[str | int, dict[str, Any]] = {}
         self.asked: list[dict[str, Any]] = []
-        self.published: dict[str, list[Any]] = {}
+        self.told: list[dict[str, Any]] = []
         self._text_ids = text_ids
         self._number = 0
 
@@ -83,8 +83,8 @@ class EditorClient:
             elif "id" in message:
                 self.asked.append(message)
                 self.send(id=message["id"], result=self._result(message))
-            elif message["method"] == "textDocument/publishDiagnostics":
-                self.published[message["params"]["uri"]] = message["params"]["diagnostics"]
+            else:
+                self.told.append(message)
 
     def result(self, method: str, params: object) -> Any:
         """Return the result of a request."""

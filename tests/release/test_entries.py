@@ -1,4 +1,4 @@
-"""The entries for nvim-lspconfig and the MCP registry start the server, as their clients would."""
+"""Each channel's first command, as its client or its user gives it, on what a release has built."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ import json
 import os
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
+from string import Template
 
 import pytest
+import yaml
 
 from foldline.version import VERSION
 from make_release import ROOT, server_entry
 
+from ..agent.test_mcp_stdio import NAMES
 from ..editors.neovim_process import PLUGIN, Neovim, quoted
+from ..rows import slow
+from .editor_client import EditorClient
 from .test_release import ADDRESSES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.real
 
@@ -59,7 +62,11 @@ def test_the_entry_of_the_mcp_registry_starts_the_server(wheel: Path, tmp_path: 
         "capabilities": {},
         "clientInfo": {"name": "test", "version": "1"},
     }
-    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening}
+    messages = (
+        {"id": 1, "method": "initialize", "params": opening},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/list"},
+    )
     # Not the last test's wheel, which has the same name.
     fresh = {"UV_FIND_LINKS": str(wheel.parent), "UV_REFRESH_PACKAGE": "foldline"}
     program = shutil.which(words[0])
@@ -75,12 +82,69 @@ def test_the_entry_of_the_mcp_registry_starts_the_server(wheel: Path, tmp_path: 
         try:
             assert process.stdin is not None
             assert process.stdout is not None
-            process.stdin.write(f"{json.dumps(message)}\n")
-            process.stdin.flush()
-            answer = json.loads(process.stdout.readline())
-            assert answer["result"]["serverInfo"]["version"] == VERSION
+            answers = []
+            for message in messages:
+                process.stdin.write(f"{json.dumps({'jsonrpc': '2.0', **message})}\n")
+                process.stdin.flush()
+                if "id" in message:
+                    answers.append(json.loads(process.stdout.readline())["result"])
+            started, listed = answers
+            assert started["serverInfo"]["version"] == VERSION
+            assert [tool["name"] for tool in listed["tools"]][: len(NAMES)] == NAMES
             # The server ends with its input, and uvx with the server.
             process.stdin.close()
             assert process.wait(60) == 0
         finally:
             process.kill()
+
+
+def test_what_mason_installs_is_the_server(installed: Path) -> None:
+    """`installed` is what the entry's package URL says, of this very version."""
+    entry = Template((ROOT / "release" / "mason.yaml").read_text(encoding="utf-8"))
+    package = yaml.safe_load(entry.substitute(homepage=ADDRESSES.homepage, version=VERSION))
+    assert package["source"]["id"] == f"pkg:pypi/foldline@{VERSION}?extra=server"
+    for name, source in package["bin"].items():
+        program = installed / source.removeprefix("pypi:")
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+        assert done.stdout == f"{name} {VERSION}\n"
+
+
+@pytest.mark.parametrize("archive", ["*.whl", *slow("*.tar.gz")])
+def test_an_index_has_what_uv_installs_as_a_tool(archive: str, wheel: Path, tmp_path: Path) -> None:
+    (built,) = wheel.parent.glob(archive)
+    folders = {"UV_TOOL_DIR": str(tmp_path / "tools"), "UV_TOOL_BIN_DIR": str(tmp_path / "bin")}
+    command = ("uv", "tool", "install", "--quiet", "--python", sys.executable, str(built))
+    subprocess.run(command, cwd=tmp_path, env={**os.environ, **folders}, check=True)
+    program = tmp_path / "bin" / "foldline"
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"foldline {VERSION}\n"
+
+
+def test_zed_starts_the_server_by_the_settings_of_the_page(installed: Path, tmp_path: Path) -> None:
+    """Zed names it after the server whose place it takes, and answers for that one's section."""
+    page = (ROOT / "editors" / "README.md").read_text(encoding="utf-8").partition("\n## Zed\n")[2]
+    settings = json.loads(page.partition("```json\n")[2].partition("```")[0])
+    ((name, server),) = settings["lsp"].items()
+    assert name in settings["languages"]["Python"]["language_servers"]
+    path = Path(server["binary"]["path"])
+    assert path.is_absolute()
+    command = [str(installed / path.name), *server["binary"]["arguments"]]
+    project = {"uri": tmp_path.as_uri(), "name": tmp_path.name}
+    with EditorClient(command, {name: {}}, tmp_path, os.environ) as client:
+        opening = {
+            "processId": os.getpid(),
+            "rootUri": tmp_path.as_uri(),
+            "initializationOptions": server["initialization_options"],
+            "capabilities": {"workspace": {"configuration": True}},
+            "clientInfo": {"name": "Zed", "version": "0.210.0"},
+            "workspaceFolders": [project],
+        }
+        assert client.result("initialize", opening)["serverInfo"]["name"] == "foldline"
+        client.notify("initialized", {})
+        client.notify("workspace/didChangeConfiguration", {"settings": {name: {}}})
+        params = {"command": "foldline.server.status", "arguments": [{}]}
+        status = client.result("workspace/executeCommand", params)
+        assert status["trusted"] is server["initialization_options"]["trusted"] is False
+        client.leave()
+        # It complains about nothing.
+        assert "window/showMessage" not in {message["method"] for message in client.told}
