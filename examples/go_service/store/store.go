@@ -38,8 +38,8 @@ type record struct {
 }
 
 const (
-	opPut    = "put"
-	opDelete = "delete"
+	opAdded   = "added"
+	opDeleted = "deleted"
 )
 
 // Store has the place of each link in memory, and the links in the journal.
@@ -88,9 +88,9 @@ func (s *Store) replay() error {
 			return fmt.Errorf("line %d: %w", number, err)
 		}
 		switch r.Op {
-		case opPut:
+		case opAdded:
 			s.places[r.Link.Code] = s.end
-		case opDelete:
+		case opDeleted:
 			delete(s.places, r.Link.Code)
 		default:
 			return fmt.Errorf("line %d: unknown op %q", number, r.Op)
@@ -125,7 +125,7 @@ func (s *Store) Put(ctx context.Context, link Link) error {
 	}
 	place := s.end
 	link.Made = s.now().UTC()
-	if err := s.append(record{Op: opPut, Link: link}); err != nil {
+	if err := s.append(record{Op: opAdded, Link: link}); err != nil {
 		return err
 	}
 	s.places[link.Code] = place
@@ -140,7 +140,7 @@ func (s *Store) Delete(ctx context.Context, code string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.append(record{Op: opDelete, Link: link}); err != nil {
+	if err := s.append(record{Op: opDeleted, Link: link}); err != nil {
 		return err
 	}
 	delete(s.places, code)

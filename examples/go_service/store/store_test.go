@@ -34,7 +34,7 @@ func TestLinksOutliveTheStore(t *testing.T) {
 func TestATornLineIsCutOff(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	open(t, path).Close()
-	if err := os.WriteFile(path, []byte(`{"op":"put","li`), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(`{"op":"added","li`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	store := open(t, path)
