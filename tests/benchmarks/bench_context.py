@@ -24,7 +24,7 @@ from tests.benchmarks.measurement import Measurement, as_json
 
 from foldline.backends.base.waiting import run as wait_for
 from foldline.backends.errors import SymbolError
-from foldline.backends.formatting.budget import size_of
+from foldline.backends.formatting.budget import CONTEXT_BUDGET, size_of
 from foldline.backends.outlines.symbols import Located, flatten, locate
 from foldline.backends.text import format_symbol
 from foldline.ide.operations.code_scoped_context import OPERATION, Arguments
@@ -35,9 +35,12 @@ if TYPE_CHECKING:
     from tests.benchmarks.bench_localise import Task
 
     from foldline.backends import SmartFileAccess
+    from foldline.backends.models import SymbolDetail
+    from foldline.ide.scoped_context import ScopedContext
 
 BUDGETS = (8_000, 12_000)
 _GOAL = 500.0
+_PART = re.compile(r"lines ([\d, -]+) of \d+-\d+")
 _OUTLINE = re.compile(r"^(\S+) \([a-z]+, [\d,]+ lines?\)")
 
 
@@ -70,10 +73,8 @@ class Context:
 
 def measure(access: SmartFileAccess, task: Task, budget: int) -> Context:
     """Pack the context of a report, and compare it with what was changed."""
-    arguments = Arguments(query=task.issue, budget=budget)
     since = time.process_time()
-    context = wait_for(OPERATION.run(access, arguments))
-    text = OPERATION.text(context, arguments)
+    context, text = packed(access, task.issue, budget)
     took = 1000 * (time.process_time() - since)
     size = size_of(text)
     assert size <= budget, f"{task.id}: {size} bytes"
@@ -93,7 +94,7 @@ def measure(access: SmartFileAccess, task: Task, budget: int) -> Context:
                 at = Lines(lines.path, number, number)
                 if whole and any(at.overlap(one) for one, _ in gold):
                     about_function += size_of(body) + 1
-    for path, part in _outlines(text):
+    for path, part in outlines_in(text):
         if path in task.files:
             about_file += size_of(part) + 1
     shown_whole = [
@@ -115,6 +116,25 @@ def measure(access: SmartFileAccess, task: Task, budget: int) -> Context:
     )
 
 
+def packed(
+    access: SmartFileAccess, question: str, budget: int = CONTEXT_BUDGET
+) -> tuple[ScopedContext, str]:
+    """The context of a question, and its text."""
+    arguments = Arguments(query=question, budget=budget)
+    context = wait_for(OPERATION.run(access, arguments))
+    return context, OPERATION.text(context, arguments)
+
+
+def numbers_of(detail: SymbolDetail) -> list[int]:
+    """The lines of a definition that its body has; a note of a part says which."""
+    first = detail.body_line or detail.line
+    for note in detail.notes:
+        if found := _PART.match(note):
+            ranges = (part.partition("-") for part in found[1].split(", "))
+            return [n for start, _, end in ranges for n in range(int(start), int(end or start) + 1)]
+    return [*range(first, first + detail.body.count("\n") + 1)]
+
+
 def _gold(access: SmartFileAccess, task: Task) -> Iterator[tuple[Lines, str]]:
     """The lines and the names of the functions that were changed."""
     for function in task.functions:
@@ -132,7 +152,7 @@ def _length(located: Located) -> int:
     return located.symbol.line_end - located.symbol.line
 
 
-def _outlines(text: str) -> Iterator[tuple[str, str]]:
+def outlines_in(text: str) -> Iterator[tuple[str, str]]:
     """The lines of a context's outlines, with their files."""
     path = ""
     for line in text.split("\n"):

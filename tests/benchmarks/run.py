@@ -30,14 +30,37 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
 IMAGES = ROOT / "docs" / "images"
+PROTOCOLS = "FOLDLINE_PROTOCOLS"
+"""The variable that names a folder with what others published: see `bench_protocols`."""
+PROTOCOLS_NOTE = """\
+The rules, and what `FOLDLINE_PROTOCOLS` has to hold, are in `tests/benchmarks/bench_protocols.py`.
+Ours is one `generate_scoped_context` for each report, in a checkout with tests and documentation.
+
+What can't be compared:
+
+- roust and archex are scored by what they published for these 114 tasks. roust was developed on
+  them, as foldline was; its README's figures are of 300. It reads the history, too, and its answers
+  have up to 8,694 tokens.
+- semble ranks parts of files, and several of its ten may be of one file. A model wrote its queries
+  and judged them. Twelve of its 63 repositories were at hand. Nothing was chosen by these queries.
+- SWE-Explore takes what several agents read who solved the task. Here it's one, who may have
+  failed: its figures can't stand beside these.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A module of this package, and what its table is about."""
+    """A module of this package, and what its table is about.
+
+    Attributes:
+        needs: The variable without which it isn't run, and its table stays as it is.
+        note: What follows the table.
+    """
 
     name: str
     title: str
+    needs: str = ""
+    note: str = ""
 
     @property
     def image(self) -> Path:
@@ -55,6 +78,7 @@ BENCHMARKS = (
     Benchmark("context", "Packing what a report is about"),
     Benchmark("questions", "What an engineer's questions cost"),
     Benchmark("replay", "What an agent would have read"),
+    Benchmark("protocols", "By the protocols of others", PROTOCOLS, PROTOCOLS_NOTE),
     Benchmark("render", "The prompt library"),
 )
 
@@ -168,7 +192,9 @@ def main() -> None:
         parser.error(f"no benchmark {', '.join(unknown)}; there is {', '.join(names)}")
     sections = dict(sections_of(PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""))
     for benchmark in BENCHMARKS:
-        if benchmark.name in chosen:
+        if benchmark.needs and benchmark.needs not in os.environ:
+            print(f"{benchmark.title}: left as it is, as {benchmark.needs} isn't set")
+        elif benchmark.name in chosen:
             print(f"{benchmark.title} …", flush=True)
             measurements = measure(benchmark)
             plot(benchmark, measurements)
@@ -204,6 +230,7 @@ def table(benchmark: Benchmark, measurements: Sequence[Measurement]) -> str:
         *map(_row, measurements),
         "",
         *_limits(measurements),
+        *([benchmark.note] if benchmark.note else []),
     ]
     if _timed(measurements):
         image = f"images/{benchmark.image.name}"
