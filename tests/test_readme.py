@@ -28,16 +28,19 @@ def test_the_number_on_the_first_screen_is_that_of_the_benchmark() -> None:
     assert f"Sixty questions about code {cost}: [where foldline loses]({link})" in SAID
 
 
-def test_the_page_of_the_extension_says_what_is_measured_and_shows_the_same_picture() -> None:
+@pytest.mark.parametrize("editor", ["neovim", "vscode"])
+def test_the_page_of_an_editor_says_what_is_measured(editor: str) -> None:
     page = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
     row = r"^\| completion after a key, many small prompts \| ([\d.]+ ms) .* pylsp ([\d.]+ ms) \|$"
     ((own, pylsp),) = re.findall(row, page, re.MULTILINE)
-    extension = ROOT / "editors/vscode"
-    said = " ".join((extension / "README.md").read_text(encoding="utf-8").split())
+    said = " ".join((ROOT / f"editors/{editor}/README.md").read_text(encoding="utf-8").split())
     assert (
         f"comes {own} after a key, pylsp's after {pylsp}; with 200 sections [ty is faster](" in said
     )
-    picture = (extension / "media/preview.png").read_bytes()
+
+
+def test_the_extension_shows_the_same_picture() -> None:
+    picture = (ROOT / "editors/vscode/media/preview.png").read_bytes()
     assert picture == (ROOT / "docs/images/browser-preview.png").read_bytes()
 
 
