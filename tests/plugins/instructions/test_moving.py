@@ -233,6 +233,7 @@ MOVED = "## Data\n<!-- folded from AGENTS.md#data: why -->\nText.\n"
         ({"AGENTS.md": STUB, "x.md": "## Data\nText.\n"}, "write that there, or delete the line"),
         ({"AGENTS.md": STUB.replace("Data", "Dates"), "x.md": MOVED * 2}, "#dates: why -->"),
         ({"AGENTS.md": STUB.replace("why", "how"), "x.md": MOVED}, "#data: how -->"),
+        ({"AGENTS.md": STUB + STUB.replace("Data", "More"), "x.md": MOVED}, "#more: why -->"),
         (
             {"AGENTS.md": STUB, "x.md": MOVED, "y.md": f"{MOVED}More.\n"},
             "AGENTS.md:1: it differs in x.md and y.md",
@@ -283,6 +284,13 @@ def test_a_section_comes_back_with_the_heading_that_was_renamed() -> None:
         back = unfold({**folded, **now}, home="AGENTS.md")
         assert back == {"AGENTS.md": files["AGENTS.md"].replace("Data", "Dates")}
     assert unfold({**renamed, "x.md": folded["x.md"]}, home="AGENTS.md") == files
+
+
+def test_a_chapter_begins_its_file() -> None:
+    files = {"AGENTS.md": f"# A\n{SECTION[1:]}"}
+    folded = fold(files, [("x.md", "")], home="AGENTS.md")
+    assert folded["x.md"].startswith("# Data\n")
+    assert unfold(folded, home="AGENTS.md") == files
 
 
 def test_a_file_that_was_there_stays_whatever_it_held() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from argparse import Namespace
@@ -93,10 +94,9 @@ def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
         written.append((root / name, before, text and BOM * (before or "").startswith(BOM) + text))
     costs = "\n".join(_costs(options, folder, file, changes, places))
     edited.write(written, root, dry_run=options.dry_run)
-    for path in [root / name for name in changes if changes[name] is None and not options.dry_run]:
+    for path in [path for path, _, text in written if text is None and not options.dry_run]:
         with suppress(OSError):
-            for around in path.parents[: path.parents.index(root)]:
-                around.rmdir()
+            os.removedirs(path.parent)
     show(costs)
     return 0
 

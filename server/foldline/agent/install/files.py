@@ -63,13 +63,7 @@ def write(changes: Sequence[Change], root: Path | None, *, dry_run: bool, note: 
         Refused: A file can't be written.
     """
     for file, _, _ in () if dry_run else changes:
-        try:
-            _mode(Path(os.path.realpath(file)))
-        except OSError as error:
-            raise Refused(f"{file} can't be written: {error.strerror}") from error
-        around = next(filter(Path.exists, file.parents))
-        if not os.access(around, os.W_OK):
-            raise Refused(f"{file} can't be written: {around} is read-only")
+        _mode(Path(os.path.realpath(file)))
     for file, before, text in changes:
         shown = visible(path_from_here(file))
         show(diff(shown, before, text), end="")
@@ -110,7 +104,10 @@ def replace(file: Path, before: str | None, text: str | None, root: Path | None 
 
 
 def _mode(target: Path) -> int:
-    """Return the mode of a file, or of one that is to be made; raise where its user protects it."""
+    """Return the mode of a file, or of one that is to be made; raise where it can't be written."""
+    around = next(filter(Path.exists, target.parents))
+    if not os.access(around, os.W_OK | os.X_OK):
+        raise Refused(f"{target} can't be written: {around} isn't a folder in which you may write")
     try:
         status = target.stat()
     except FileNotFoundError:
