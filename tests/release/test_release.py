@@ -32,6 +32,7 @@ from make_release import (
 )
 from release_metadata import FILE, Addresses, read_addresses
 
+from ..editors.node import code_server
 from .test_lsp4ij import READ, faults
 
 pytestmark = pytest.mark.real
@@ -265,6 +266,11 @@ def test_a_release_is_built_checked_and_tagged_and_the_same_when_built_again(
     assert template["url"] == ADDRESSES.homepage
     for name in TEMPLATES:
         assert "${" not in (out / name).read_text(encoding="utf-8")
+
+    folders = (tmp_path / "data", tmp_path / "extensions")
+    code_server(*folders, "--install-extension", str(out / f"foldline-{VERSION}.vsix"))
+    listed = code_server(*folders, "--list-extensions", "--show-versions")
+    assert f"foldline.foldline@{VERSION}" in listed.splitlines()
 
     again = tmp_path / "again"
     tree, environment = export(checkout, tmp_path)
