@@ -118,8 +118,10 @@ def test_imports_are_looked_at_where_a_client_loads_the_file(tmp_path: Path) -> 
     root = written(tmp_path, tree)
     assert underlined(root, "AGENTS.md") == ["dead-import: @gone.md"]
     assert underlined(root, "GEMINI.md") == ["dead-import: @AGENTS.md", "dead-import: @gone.md"]
-    written(root, {".claude/rules/a.md": "---\nname: a\n---\n@../a.txt, b", ".claude/a.txt": "a"})
-    assert underlined(root, ".claude/rules/a.md") == ["dead-import: @../a.txt"]
+    text = "---\nname: a\n---\n@../a.txt, b @gone.md @../no.md @../../../out.md"
+    written(root, {".claude/rules/a.md": text, ".claude/a.txt": "a"})
+    expected = [f"dead-import: {name}" for name in ("@../a.txt", "@gone.md", "@../no.md")]
+    assert underlined(root, ".claude/rules/a.md") == expected
     written(root, {"CLAUDE.md": "Nothing."})
     assert [one.partition(":")[0] for one in underlined(root, "AGENTS.md")] == [
         "switched-off-instructions"
@@ -144,13 +146,18 @@ def test_imports_are_looked_at_where_a_client_loads_the_file(tmp_path: Path) -> 
         ),
         (".cursor/rules/a.mdc", "globs: [id]/*.ts,[a-c].ts\nalwaysApply: no", "alwaysApply error"),
         (".cursor/rules/in/a.mdc", "tags: x", "tags information"),
+        (".cursor/rules/a.mdc", "globs: none/*.ts, *.none", "globs warning"),
+        (".cursor/rules/a.mdc", "globs: none/*.ts\nalwaysApply: true", ""),
+        (".claude/rules/a.md", "paths: [none.ts, 'i/*']", ""),
+        ("templates/.github/instructions/a.instructions.md", "applyTo: none.ts", ""),
+        (".github/instructions/a.instructions.md", "applyTo: '**/*.go'", "applyTo warning"),
     ],
 )
-def test_a_field_that_a_rules_client_does_not_read(
+def test_a_field_that_a_rules_client_does_not_read_or_that_no_file_matches(
     path: str, front: str, expected: str, tmp_path: Path
 ) -> None:
     text = f"---\n{front}\n---\nText.\n"
-    found = found_in(written(tmp_path, {path: text}), path)
+    found = found_in(written(tmp_path, {path: text, "i/x.ts": "", "a": ""}), path)
     said = [f"{text[one.place.start : one.place.end]} {one.severity}" for one in found]
     assert ", ".join(said) == expected
 
@@ -172,7 +179,7 @@ def test_the_fix_of_a_misspelt_key_makes_the_rule_one_for_its_files(
         st.sampled_from([key.upper(), key[:at] + key[at + 1] + key[at] + key[at + 2 :]])
     )
     text = f"---\n{wrong}: '**/*.ts'\n---\nBe brief.\n"
-    root = written(tmp_path_factory.mktemp("r"), {path: text})
+    root = written(tmp_path_factory.mktemp("r"), {path: text, "x.ts": ""})
     found = found_in(root, path)
     if wrong == key:
         assert not found

@@ -87,7 +87,8 @@ def test_what_is_switched_off_of_rules_costs_the_rules_no_reading(
 ) -> None:
     names = [f"{folder}/r{number}.{ending}" for number in range(5)]
     skill = ".agents/skills/a/SKILL.md"
-    root = written(tmp_path, dict.fromkeys([*names, skill], "---\nglobs: '*.x'\n---\nText.\n"))
+    text = "---\nglobs: '*.mdc'\n---\nText.\n"
+    root = written(tmp_path, {**dict.fromkeys([*names, skill], text), "a.mdc": ""})
     reads: list[str] = []
     load = LocalFileBackend.load
 

@@ -363,6 +363,18 @@ def test_a_name_that_changed_with_its_file_is_offered(repository: Repository) ->
     assert repository.stale() == [("step_4", ended, "leap")]
 
 
+def test_a_path_in_a_skill_is_of_the_skill_or_of_the_root(repository: Repository) -> None:
+    """By its end alone it's an example, which is of the project that the skill is used in."""
+    text = "`src/app.ts`, `in/lib/src/`, `./make.py`, `src/shop/`\n"
+    files = {"in/lib/src/app.ts": "", "skills/a/make.py": "", "src/shop/b.ts": "", "x.ts": ""}
+    repository.commit("start", {"skills/a/SKILL.md": text, "AGENTS.md": text, **files})
+    ended = repository.commit("end", {**dict.fromkeys(files), "y.ts": ""})
+    told = [name for name, *_ in repository.stale("skills/a/SKILL.md")]
+    assert told == ["in/lib/src/", "./make.py", "src/shop/"]
+    found = [("src/app.ts", ended), ("in/lib/src/", ended), ("src/shop/", ended)]
+    assert [one[:2] for one in repository.stale()] == found
+
+
 def test_a_type_that_is_imported_in_another_way_is_not_stale(repository: Repository) -> None:
     text = "See `ExecutedRule`.\n"
     before = "import {\n  type ExecutedRule,\n} from 'generated';\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -11,29 +10,22 @@ from posixpath import basename, dirname, relpath
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.checks.codes import Code, Severity, default_severity
 from foldline.ide.checks.diagnostic import Change, Diagnostic, Fix, Related
-from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile
-from foldline.ide.instructions.front_matter import fields, matches, unknown_fields
+from foldline.ide.instructions.front_matter import fields, globs_of, matches, unknown_fields
 from foldline.ide.snapshot import Snapshot
-from foldline.plugins.instructions.clients import project_clients
+from foldline.plugins.instructions.clients import Client, Rule, project_clients
 from foldline.plugins.instructions.drift import drift
 from foldline.plugins.instructions.mentions import mentions
 from foldline.plugins.instructions.stack import LeftOut, loaded, unread
-from foldline.plugins.instructions.stale import StaleMention, stale_mentions
-from foldline.plugins.instructions.targets import Targets
-
-_OF_OTHERS = re.compile(r"(?:^|/)(?:skills|templates?|fixtures?|testdata|examples?)/")
-"""Folders whose files instruct agents elsewhere."""
+from foldline.plugins.instructions.stale import OF_OTHERS, StaleMention, stale_mentions
+from foldline.plugins.instructions.targets import Targets, Tree
 
 
 def check(document: Snapshot, file: InstructionFile) -> Iterator[Diagnostic]:
     """Yield the fields of a rule that its client doesn't read."""
-    of_path = partial(matches, path=file.path, anchored=False)
-    clients = project_clients(document.folder, Path(document.analysis.file))
-    rules = [(client, rule) for client in clients for rule in client.rules if rule.fields]
-    for client, rule in [one for one in rules if any(map(of_path, one[1].files))][:1]:
+    for client, rule, rules in _rules(document, file)[:1]:
         said, whose = {one.name for one in fields(file)}, f"{client.title}'s rules"
-        others = {one.patterns: rule.patterns for _, one in rules if rule.patterns not in said}
+        others = {one.patterns: rule.patterns for one in rules if rule.patterns not in said}
         when = "in each session" if rule.without else "only if a person names it"
         for message, place, meant in unknown_fields(file, rule.fields, whose, others):
             span, code = SourceSpan(document.analysis.file, *place), Code.UNKNOWN_FRONT_MATTER
@@ -41,6 +33,15 @@ def check(document: Snapshot, file: InstructionFile) -> Iterator[Diagnostic]:
             without = f" Without that, the file is loaded {when}." * (meant == rule.patterns)
             severity = Severity.WARNING if meant else default_severity(code)
             yield Diagnostic(code, severity, message + without, span, fixes if meant else ())
+
+
+def _rules(document: Snapshot, file: InstructionFile) -> list[tuple[Client, Rule, list[Rule]]]:
+    """Return the rules of clients that are for a file, each with all rules."""
+    of_path = partial(matches, path=file.path, anchored=False)
+    clients = project_clients(document.folder, Path(document.analysis.file))
+    rules = [(client, rule) for client in clients for rule in client.rules if rule.fields]
+    every = [rule for _, rule in rules]
+    return [(*one, every) for one in rules if any(map(of_path, one[1].files))]
 
 
 def check_repository(
@@ -75,22 +76,31 @@ def check_repository(
         related = Related(SourceSpan(str(folder.root / other), at, at), "This is the other file.")
         code = Code.SECTION_DRIFT
         yield Diagnostic(code, default_severity(code), message, place, related=(related,))
+    tree, code = Targets(folder.access, relative, since).tree, Code.SWITCHED_OFF_INSTRUCTIONS
+    said = {one.name: one for one in fields(file)}
+    always = "alwaysApply" in said and said["alwaysApply"].value == "true"
+    keys = said.keys() & {rule.patterns for _, rule, _ in _rules(document, file)}
+    for key in () if always or OF_OTHERS.search(relative) else sorted(keys):
+        globs = () if said[key].is_open else tuple(globs_of(said[key].items))
+        if globs and not any(tree.matching(glob, dirname(relative)) for glob in globs):
+            place = SourceSpan(str(path), *said[key].place)
+            message = f"No file here matches `{', '.join(globs)}`: the rule is loaded for none."
+            yield Diagnostic(code, default_severity(code), message, place)
     starts = {one.mention.start for one in stale}
     for left, titles in unread(folder, stacks, relative).items():
         clients, start = " and ".join(titles), left.place[0]
         if left.via and start + 1 not in starts:
-            yield _of_import(folder, file, path, left, clients)
-        elif not left.via and not (left.by and _OF_OTHERS.search(relative)):
+            yield _of_import(tree, file, path, left, clients)
+        elif not left.via and not (left.by and OF_OTHERS.search(relative)):
             verb = "doesn't" if len(titles) == 1 else "don't"
             why = f"{verb} read this file, as there is {left.by}{left.repair and ': '}{left.repair}"
             why = why if left.by else left.why
             place = SourceSpan(str(path), start, file.end_of_line(start))
-            code = Code.SWITCHED_OFF_INSTRUCTIONS
             yield Diagnostic(code, default_severity(code), f"{clients} {why}", place)
 
 
 def _of_import(
-    folder: Folder, file: InstructionFile, path: Path, left: LeftOut, clients: str
+    tree: Tree, file: InstructionFile, path: Path, left: LeftOut, clients: str
 ) -> Diagnostic:
     place, code, end = SourceSpan(str(path), *left.place), Code.DEAD_IMPORT, left.place[1]
     if left.repair:
@@ -99,7 +109,7 @@ def _of_import(
         texts = {f"Put a space before `{mark}`": " "}
     else:
         message = f"Nothing is imported by {clients} here: there is no {left.path}."
-        named, at = Targets(folder.access, left.via).tree.ending(basename(left.path)), place
+        named, at = tree.ending(basename(left.path)), place
         near = [relpath(one, dirname(left.via)) for one in named if len(named) == 1]
         texts = {f"Import {one}": f"@{one}" for one in near}
         texts["Put it between backquotes, as a name"] = f"`{file.text[place.start : end]}`"

@@ -29,7 +29,7 @@ from foldline.records import record
 
 _IMPORT = re.compile(r"(?<!\S)@([^\s`]+)")
 _MARKS = ".,;:!?)]}*\"'"  # Behind an import, in a sentence.
-_FILE = re.compile(r"[^.~/].*\.(?:mdc?|txt|rst|json|ya?ml|toml)\Z")  # No person, no package.
+_FILE = re.compile(r"(?!\.\./|[~/]).+\.(?:mdc?|txt|rst|json|ya?ml|toml)\Z")  # No package.
 _PARAGRAPH = re.compile(r"^(?![#\s-]).+(?:\n\S.*)*", re.MULTILINE)  # No heading.
 _ALL = frozenset({"*", "**", "**/*"})
 _MOST_FILES = 200

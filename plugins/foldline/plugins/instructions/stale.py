@@ -12,7 +12,7 @@ from hashlib import blake2b
 from itertools import islice, takewhile
 from math import inf
 from pathlib import Path
-from posixpath import basename, dirname, join
+from posixpath import basename, dirname, join, normpath
 from time import monotonic
 from typing import NamedTuple
 
@@ -40,6 +40,8 @@ _VERSION = [VERSION, *(file.stat().st_mtime_ns for file in _FILES)]
 """Cached results are keyed by the version of this code and its tables."""
 _SAID = re.compile(r"\b(?:[Rr]emoved?|[Dd]eprecated|[Ff]ormerly|[Nn]o longer|used to)\b")
 """Lines that already say that something is gone."""
+OF_OTHERS = re.compile(r"(?:^|/)(?:skills|templates?|fixtures?|testdata|examples?)/")
+"""Folders whose files instruct agents elsewhere."""
 _OF_PATHS = (Kind.PATH, Kind.GLOB)
 _MORE_SECONDS = 5.0
 """How long after that what was found is looked for in the files."""
@@ -211,9 +213,10 @@ class Search:
         """Return what a mention means in a tree; of symbols, in files given with their blobs."""
         found = tree.find(mention, self._folder)
         paths = [one if isinstance(one, str) else one.path for one in found]
-        if mention.kind == Kind.PATH and "/" not in mention.name:
+        name = mention.name.strip("/")
+        if mention.kind == Kind.PATH and ("/" not in name or OF_OTHERS.search(self._path)):
             # `settings.json` alone is also a word for those of other projects.
-            beside = (mention.name, join(self._folder, mention.name))
+            beside = {normpath(one) for one in (name, join(self._folder, name))}
             paths = [path for path in paths if path in beside]
         is_symbol = mention.kind == Kind.SYMBOL
         return tuple(paths) or (self._defining(mention, blobs) if is_symbol else ())
