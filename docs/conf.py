@@ -30,6 +30,7 @@ include_patterns = [
     "editors/README.md",
     "editors/*/README.md",
     "examples/*/README.md",
+    "release/lsp4ij/README.md",
     "server/foldline/ide/checks/pages/*.md",
     "tests/benchmarks/*.md",
     "llms.md",

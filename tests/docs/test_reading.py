@@ -104,6 +104,9 @@ def test_links_lead_somewhere(name: str) -> None:
         for path, anchor in _LINK.findall(CODE.sub("", block.text)):
             target = (ROOT / name).parent / path if path else ROOT / name
             assert target.exists(), f"{name}:{block.line} links to {path}"
+            if path.endswith(".md") and name != "README.md":
+                there = target.resolve().relative_to(ROOT).as_posix()
+                assert there in PAGES, f"{name}:{block.line}: docs/conf.py has no {there}"
             if anchor:
                 text = target.read_text(encoding="utf-8")
                 assert anchor in slugs(Page(path, text)), f"{name}:{block.line}: #{anchor}"
