@@ -191,13 +191,13 @@ def test_the_clients_are_those_that_the_repository_shows_or_names(
 
 @pytest.mark.usefixtures("repository")
 def test_what_costs_more_is_said(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = "# A\n## Data\n<!-- fold: where data lives and what is in it -->\nNever empty.\n"
+    text = "# A\n## Data\n<!-- fold: where data lives and what is in it -->\n`d/` is never empty.\n"
     (repository / "AGENTS.md").write_text(text, encoding="utf-8")
     assert cli.main(["fold", "AGENTS.md", "--to-skill", "data", "--client", "codex"]) == 0
     shown = capsys.readouterr().out
     assert "tokens in each session, which is more; " in shown
     assert "a.data costs more folded than as it is: take its mark away." in shown
-    assert 'a.data orders something ("Never …"): a client that hasn\'t loaded it' in shown
+    assert 'a.data may order something ("never empty. …"): a client that hasn\'t loaded it' in shown
 
 
 @pytest.mark.parametrize(

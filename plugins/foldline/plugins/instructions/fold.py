@@ -60,16 +60,14 @@ def action_at(file: document.InstructionFile, path: str, offset: int) -> Action 
 
 
 def order_in(text: str) -> str:
-    """Return the first words by which a text orders something, empty without any."""
-    # Paths and names order nothing.
-    words = _NAMES.sub(" x ", text)
-    directive, _, (verbs, nouns, articles) = _directives()
-    if match := directive.search(words):
-        return match[0]
-    firsts = (_FIRST.match(part) for part in _PARTS.split(words))
-    begins = ((one[1].lower(), (one[2] or "").lower()) for one in firsts if one)
-    every = (a for a, b in begins if b and (a in verbs or (a in nouns and b in articles)))
-    return next(every, "")
+    """Return the first words with which a text orders something; empty without any."""
+    match = _directives()[0].search(_words(text))
+    return " ".join(text[match.start() :].split()[:4]) if match else ""
+
+
+def _words(text: str) -> str:
+    """Return a text with each path and name as an `x`, as they order nothing."""
+    return _NAMES.sub(lambda name: " x".ljust(len(name[0]))[-len(name[0]) :], text)
 
 
 def is_reference(file: document.InstructionFile, section: document.InstructionSection) -> bool:
@@ -91,12 +89,16 @@ def is_reference(file: document.InstructionFile, section: document.InstructionSe
     while parent >= 0 and headings[parent].parent >= 0:
         titles.append(headings[parent].title)
         parent = headings[parent].parent
-    directive, title, (verbs, nouns, _) = _directives()
+    words = _words(text)
+    directive, title, (verbs, nouns, articles) = _directives()
+    firsts = (_FIRST.match(part) for part in _PARTS.split(words))
+    begins = ((one[1].lower(), (one[2] or "").lower()) for one in firsts if one)
     return not (
         any(one.mark for one in inside)
         or any(title.search(one) or directive.search(one) for one in titles)
-        or order_in(text)
-        or _STRONG.search(_NAMES.sub(" x ", text))
+        or directive.search(words)
+        or _STRONG.search(words)
         or any(one and one[1].lower() in verbs | nouns for one in map(_FIRST.match, prose))
         or any(one and one[1].lower() in verbs for one in map(_FIRST.match, titles))
+        or any(b and (a in verbs or (a in nouns and b in articles)) for a, b in begins)
     )

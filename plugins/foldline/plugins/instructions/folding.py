@@ -191,7 +191,7 @@ def _costs(
             yield f"{old.title}: {shown(paid)} -> {shown(cost)} tokens {when}{more}{rest}"
     for section, copies in places.items():
         if order := fold.order_in(file.text[section.body : section.end]):
-            what = f'{section.key} orders something ("{order} …")'
+            what = f'{section.key} may order something ("{order} …")'
             yield f"{what}: a client that hasn't loaded it won't follow it."
         left = f"Folded: {section.summary}" + copies[0][1] * copies[0][0].endswith(SKILL)
         if count(left) >= count(file.text[section.body : section.end]):
