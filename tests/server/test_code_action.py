@@ -124,23 +124,18 @@ def shows_none(_: Editor, capabilities: types.ClientCapabilities) -> None:
 async def test_a_client_that_shows_no_documents_is_told_where_the_text_is(
     cache: Path, connect: Connect
 ) -> None:
-    editor = await connect(trusted=True, prepare=shows_none)
+    """Without trust that of a prompt is from its source: Helix writes a refusal into its log alone."""
+    editor = await connect(prepare=shows_none)
     editor.open(MODULE)
     await editor.command("show", what="outline")
-    (message,) = editor.client.messages
-    path = Path(message.message.removeprefix("foldline: see "))
-    assert path.is_relative_to(cache)
-    assert "class CodeReviewTask(Task)" in path.read_text(encoding="utf-8")
-
-
-async def test_without_trust_a_prompt_is_shown_from_its_source(
-    cache: Path, connect: Connect
-) -> None:
-    """Some editors, such as Helix, write a command's refusal into their log alone."""
-    editor = await connect()
-    preview = (await commands(editor, "reviewer ="))["Preview prompt reviewer"]
-    assert "## 1. Review Guidance\n" in await shown(editor, SHOW, *preview.arguments or ())
-    assert editor.client.shown_documents[-1].uri.endswith("/reviewer.static.md")
+    await editor.command("show")
+    outline, prompt = (
+        Path(message.message.removeprefix("foldline: see ")) for message in editor.client.messages
+    )
+    assert outline.is_relative_to(cache)
+    assert "class CodeReviewTask(Task)" in outline.read_text(encoding="utf-8")
+    assert prompt.name == "reviewer.static.md"
+    assert "## 1. Review Guidance\n" in prompt.read_text(encoding="utf-8")
 
 
 async def test_an_unknown_thing_to_show_is_answered_with_the_known_ones(editor: Editor) -> None:
