@@ -124,7 +124,7 @@ def shows_none(_: Editor, capabilities: types.ClientCapabilities) -> None:
 async def test_a_client_that_shows_no_documents_is_told_where_the_text_is(
     cache: Path, connect: Connect
 ) -> None:
-    """Without trust that of a prompt is from its source: Helix writes a refusal into its log alone."""
+    """Without trust, a prompt is shown from its source: Helix would only log a refusal."""
     editor = await connect(prepare=shows_none)
     editor.open(MODULE)
     await editor.command("show", what="outline")
