@@ -250,7 +250,7 @@ def test_what_cannot_be_told_does_not_come_back(files: dict[str, str], message: 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"{SECTION}\n[a]: b.md\n# End\nSee [a].\n", "AGENTS.md:7: [a] is defined apart"),
+        (f"{SECTION}\n[a]: b.md\n# End\nSee [a].\n", "AGENTS.md: [a] is defined apart"),
         (
             f"{SECTION}See [b](x/../b.md).\n",
             "AGENTS.md:4: this would come back as 'See [b](b.md).'",

@@ -45,15 +45,13 @@ def action_at(file: document.InstructionFile, path: str, offset: int) -> Action 
     at = offset
     around = [one for one in file.sections if one.start <= at < one.end or at == one.end == one.own]
     section = next((one for one in (*filter(lambda one: one.mark, around), *around[-1:])), None)
-    if section is None:
-        return None
-    heading = file.text[section.start : section.body]
-    if not heading or not file.text[section.body : section.end].strip():
+    if not (section and section.number and file.text[section.body : section.end].strip()):
         return None
     if section.mark is not None:
         unmarked = (Change(SourceSpan(path, *section.mark), ""),)
         return Action(f"Unfold {section.title}", unmarked, field=SUMMARY)
-    text = f"<!-- fold: {SUMMARY} -->" + ("\r\n" if heading.endswith("\r\n") else "\n")
+    newline = "\r\n" if file.text.endswith("\r\n", 0, section.body) else "\n"
+    text = f"<!-- fold: {SUMMARY} -->{newline}"
     marked = (Change(SourceSpan(path, section.body, section.body), text),)
     suggested = is_reference(file, section)
     return Action(f"Fold {section.title}…", marked, fix=suggested, field=SUMMARY)
@@ -67,7 +65,7 @@ def order_in(text: str) -> str:
 
 def _words(text: str) -> str:
     """Return a text with each path and name as an `x`, as they order nothing."""
-    return _NAMES.sub(lambda name: " x".ljust(len(name[0]))[-len(name[0]) :], text)
+    return _NAMES.sub(lambda name: " x".ljust(len(name[0])), text)
 
 
 def is_reference(file: document.InstructionFile, section: document.InstructionSection) -> bool:

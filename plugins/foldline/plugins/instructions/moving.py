@@ -65,7 +65,6 @@ class Mover:
             ToolRefused: It couldn't be undone byte for byte, or a link would be lost.
         """
         home, goes, stubs = self._file(self.home), _Goes(), list[_Edit]()
-        _check_references(home, [*places])
         starts, names = [one.start for one in home.sections], anchors(home)
         for section, copies in places.items():
             first, end = (bisect_left(starts, at) for at in (section.start, section.end))
@@ -90,6 +89,10 @@ class Mover:
             stub = f"{newline}Folded: {section.summary}{newline}(read `{copies[0][0]}`)"
             stubs.append((section.body, end, stub))
         texts[self.home] = self._mended(home, goes, stubs)
+        for path in {self.home, *(path for copies in places.values() for path, _ in copies)}:
+            defined = _labels(_DEFINED, home.text) - _labels(_DEFINED, texts[path])
+            for label in defined & _labels(_LABEL, texts[path]):
+                raise ToolRefused(f"{self.home}: [{label}] is defined apart: write the link itself")
         changes: Changes = {path: text for path, text in texts.items() if text != self._read(path)}
         self._check_undone([section.key for section in places], changes)
         return changes
@@ -233,7 +236,7 @@ def _moved(file: InstructionFile) -> Iterator[_Moved]:
     """Yield what was moved to a file."""
     comments = file.markdown.comments if "folded from" in file.text else ()
     matches = [one for place in comments if (one := _MOVED.match(file.text, place.start))]
-    every = [one.start for one in file.sections]
+    every = [one.start for one in file.sections] if matches else []
     found = [(file.sections[bisect(every, one.start()) - 1], one) for one in matches]
     starts = [section.start for section, _ in found]
     for at, (section, match) in enumerate(found):
@@ -258,13 +261,5 @@ def _places(file: InstructionFile) -> tuple[tuple[int, int, str], ...]:
     return tuple(sorted(found.values()))
 
 
-def _check_references(file: InstructionFile, sections: Sequence[InstructionSection]) -> None:
-    """Refuse to part `[text][label]` from its definition."""
-    starts, parts = [one.start for one in sections], dict[str, int]()
-    defined = {match[1].casefold() for match in _DEFINED.finditer(file.text)}
-    for match in _LABEL.finditer(file.text):
-        at, label = bisect(starts, match.start()) - 1, match[1].casefold()
-        part = at if at >= 0 and match.start() < sections[at].end else -1
-        if label in defined and parts.setdefault(label, part) != part:
-            where = f"{file.path}:{file.line(match.start())}"
-            raise ToolRefused(f"{where}: [{label}] is defined apart: write the link itself")
+def _labels(pattern: re.Pattern[str], text: str) -> set[str]:
+    return {match[1].casefold() for match in pattern.finditer(text)}
