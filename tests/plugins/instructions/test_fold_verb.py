@@ -191,7 +191,8 @@ def test_the_clients_are_those_that_the_repository_shows_or_names(
 
 @pytest.mark.usefixtures("repository")
 def test_what_costs_more_is_said(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = "# A\n## Data\n<!-- fold: where data lives and what is in it -->\n`d/` / `e` is never empty.\n"
+    body = "`d/` / `e` is never empty.\n"
+    text = f"# A\n## Data\n<!-- fold: where data lives and what is in it -->\n{body}"
     (repository / "AGENTS.md").write_text(text, encoding="utf-8")
     assert cli.main(["fold", "AGENTS.md", "--to-skill", "data", "--client", "codex"]) == 0
     shown = capsys.readouterr().out
