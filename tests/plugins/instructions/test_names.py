@@ -146,7 +146,6 @@ async def test_diagnostics_come_again_with_what_the_history_says(
         ("See `li", ["lib/"]),
         ("See `lib/", ["lib/cart.py"]),
         ("See @lib/c", ["lib/cart.py"]),
-        ("See `rul", ["rules"]),
         ("See `Ca", ["Cart"]),
         ("See [it](li", ["lib/"]),
         ("Run `make te", ["test", "tests"]),

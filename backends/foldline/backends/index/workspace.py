@@ -9,7 +9,6 @@ list of files.
 from __future__ import annotations
 
 import logging
-import math
 import threading
 import time
 from contextlib import suppress
@@ -81,9 +80,7 @@ class WorkspaceIndex(IndexQuery):
         """Stop building; what was read so far stays in the index."""
         self._builder.cancel()
 
-    def wait(
-        self, timeout: float | None = None, kind: int = TEXT, since: float = -math.inf
-    ) -> bool:
+    def wait(self, timeout: float | None = None, kind: int = TEXT, since: float = -1.0) -> bool:
         """Return whether the build in the background ended before the timeout; or that of code.
 
         One is started if what is known is older than `since`.

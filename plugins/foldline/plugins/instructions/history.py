@@ -29,6 +29,7 @@ _MOST_KEPT = 16
 _MOST_COMMITS = 20_000
 _MOST_AT_ONCE = 1_000
 _WRITTEN = re.compile(r"^([0-9a-f]{40,64}) \d+ \d+(?: \d+)?\n(?:[a-z].*\n)*\t(.*)$", re.MULTILINE)
+_FILE = re.compile(r"(?<![^\0])\d+ blob ([0-9a-f]+)\t([^\0]+)")
 _CHANGE = re.compile(r"([0-9a-f]{40,64})[\0\n]|:\d+ \d+ ([0-9a-f]+) ([0-9a-f]+) \w\0([^\0]*)\0")
 
 
@@ -79,7 +80,7 @@ class History:
         self._size = 0
         self._renames: dict[str, dict[str, str]] = {}
         self._words: dict[str, list[str]] = {}
-        self._holding: dict[str, Mapping[str, list[str]]] = {}
+        self._holding: dict[str, defaultdict[str, dict[str, str]]] = {}
 
     @cached_property
     def is_sparse(self) -> bool:
@@ -91,9 +92,7 @@ class History:
         """Return the blobs of a commit's files by path."""
         if commit not in self._files:
             listed = self._git("ls-tree", "-r", "-z", "--full-tree", commit)
-            rows = (row.partition("\t") for row in listed.split("\0") if row)
-            blobs = [(path, *about.split()[1:]) for about, _, path in rows]
-            self._files[commit] = {path: blob for path, kind, blob in blobs if kind == "blob"}
+            self._files[commit] = {path: blob for blob, path in _FILE.findall(listed)}
         return self._files[commit]
 
     def tree(self, commit: str) -> Tree:
@@ -153,8 +152,8 @@ class History:
         listed = [line for line in reversed(lines) if line[0] in self.places]
         return {text.strip(): self.places[commit] for commit, text in listed}
 
-    def holding(self, at: int, words: Collection[str]) -> Mapping[str, Sequence[str]]:
-        """Return the code files of a commit with each of some words; a file is read once."""
+    def holding(self, at: int, words: Collection[str]) -> Mapping[str, Mapping[str, str]]:
+        """Return the blobs of a commit's code with each of some words; a file is read once."""
         wanted = {word.encode() for word in words}
         if not self._named.issuperset(wanted):
             self._named.update(wanted)
@@ -168,10 +167,10 @@ class History:
                 for blob, text in self.texts(new[start : start + _MOST_AT_ONCE]).items():
                     names = self._named.intersection(split_words(text.encode("utf-8", "replace")))
                     self._words[blob] = [name.decode() for name in names]
-            holding = self._holding[commit] = defaultdict[str, list[str]](list)
+            holding = self._holding[commit] = defaultdict[str, dict[str, str]](dict)
             for path, blob in files.items():
                 for word in self._words.get(blob, ()):
-                    holding[word].append(path)
+                    holding[word][path] = blob
         return self._holding[commit]
 
     @cached_property
@@ -232,8 +231,6 @@ class History:
         self, arguments: tuple[str, ...], stdin: str = "", codes: Collection[int] = (0,)
     ) -> bytes:
         left = self.end - monotonic()
-        if left <= 0:
-            raise RevisionError("the history was read for as long as it may be")
         return run_git(self.top, arguments, stdin, outside=self.top, seconds=left, codes=codes)
 
 
@@ -259,9 +256,7 @@ def _head(root: Path, _as_of: float) -> tuple[Path, str]:
     return Path(top), head
 
 
-@lru_cache(maxsize=_MOST_KEPT)
-def _history(top: Path, head: str) -> History:
-    return History(top, head)
+_history = lru_cache(maxsize=_MOST_KEPT)(History)
 
 
 def _rows(names: Iterable[str]) -> str:

@@ -27,13 +27,13 @@ def named(
     They are among these texts and modules. They are no uses: nothing else counts them. Names that
     may mean another definition are left out.
     """
-    root = access.file_backend.root
-    files = [path for path in texts if instructs(root / path, root)]
+    backend, word = access.file_backend, found.name.rpartition(".")[2]
+    files = [path for path in texts if instructs(backend.root / path, backend.root)]
     code = [path for path in modules if path.endswith(".py")]
-    word, backend = found.name.rpartition(".")[2], access.file_backend
     for paths, read in ((files, _in_file), (code, _in_prompts)):
         for path in paths[:_MOST_FILES]:
-            yield from _meant(access, found, path, [*read(backend, path, word)])
+            if some := [*read(backend, path, word)]:
+                yield from _meant(access, found, path, some)
 
 
 def _in_file(files: FileBackend, path: str, word: str) -> Iterator[tuple[Mention, NamedIn]]:
@@ -59,8 +59,6 @@ def _meant(
     access: SmartFileAccess, found: References, path: str, some: Sequence[tuple[Mention, NamedIn]]
 ) -> Iterator[NamedIn]:
     """Yield the places of the mentions that mean a definition whose uses these are."""
-    if not some:
-        return
     targets, kind = Targets(access, path), ReferenceKind.DEFINITION
     defined = {(use.path, use.line) for use in found if use.kind == kind and use.tier != "another"}
     for mention, span in some:

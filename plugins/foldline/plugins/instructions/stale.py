@@ -35,8 +35,7 @@ from foldline.plugins.instructions.targets import (
 from foldline.version import VERSION
 
 log = logging.getLogger(__name__)
-_FILES = sorted(Path(__file__).parent.glob("*.*"))
-_VERSION = [VERSION, *(file.stat().st_mtime_ns for file in _FILES)]
+_VERSION = VERSION, *(one.stat().st_mtime_ns for one in sorted(Path(__file__).parent.glob("*.*")))
 """Cached results are keyed by the version of this code and its tables."""
 _SAID = re.compile(r"\b(?:[Rr]emoved?|[Dd]eprecated|[Ff]ormerly|[Nn]o longer|used to)\b")
 """Lines that already say that something is gone."""
@@ -138,10 +137,8 @@ class Search:
         """Yield the stale ones of mentions that mean nothing now, or several things."""
         waiting = [one for one in waiting if not _SAID.search(line_of(self._text, one))]
         sparse = self.history.is_sparse
-        try:
+        with suppress(RevisionError):
             self._judge([one for one in waiting if self._key(one) not in self.history.verdicts])
-        except RevisionError as error:
-            log.info("not all of the history of %s: %s", self._path, error)
         for mention in waiting:
             verdict = self.history.verdicts.get(self._key(mention))
             if verdict is None or (verdict.ended is None and sparse):
@@ -196,22 +193,21 @@ class Search:
 
     def homes(self, at: int, mention: Mention) -> tuple[str, ...]:
         """Return the files and folders that a mention meant in a commit."""
-        history, blobs = self.history, dict[str, str]()
-        commit = history.commits[at].hash
-        if mention.kind == Kind.SYMBOL:
-            files, holding = history.files(commit), history.holding(at, [mention.word])
-            blobs = {path: files[path] for path in holding.get(mention.word, ())}
-        return self._homes(history.tree(commit), mention, blobs)
+        history, words = self.history, [mention.word] * (mention.kind == Kind.SYMBOL)
+        blobs = history.holding(at, words)[words[0]] if words else {}
+        return self._homes(mention, blobs, history.tree(history.commits[at].hash))
 
     def _moved(self, at: int, mention: Mention) -> tuple[str, ...]:
         """Return the files in which a commit put what a mention means."""
         changed = self.history.changed(self.history.commits[at].hash)
         blobs = {path: one.new for path, one in changed.items() if one.new}
-        return self._homes(self.history.tree_of(blobs), mention, blobs)
+        return self._homes(mention, blobs)
 
-    def _homes(self, tree: Tree, mention: Mention, blobs: Mapping[str, str]) -> tuple[str, ...]:
-        """Return what a mention means in a tree; of symbols, in files given with their blobs."""
-        found = tree.find(mention, self._folder)
+    def _homes(
+        self, mention: Mention, blobs: Mapping[str, str], tree: Tree | None = None
+    ) -> tuple[str, ...]:
+        """Return what a mention means in files given with their blobs; paths in a tree, if any."""
+        found = (tree or self.history.tree_of(blobs)).find(mention, self._folder)
         paths = [one if isinstance(one, str) else one.path for one in found]
         name = mention.name.strip("/")
         if mention.kind == Kind.PATH and ("/" not in name or OF_OTHERS.search(self._path)):
@@ -237,8 +233,7 @@ class Search:
         """Return whether a changed file has what is meant; a large one, without a text, may."""
         if mention.kind in _OF_PATHS or not self.history.texts([change.new]):
             return bool(change.new)
-        blobs = {change.path: change.new}
-        return bool(self._homes(self.history.tree_of(blobs), mention, blobs))
+        return bool(self._homes(mention, {change.path: change.new}))
 
     def _lost(self, mention: Mention, home: str, at: int) -> int | None:
         """Return the place of the commit by which a file or folder lost a meaning.

@@ -153,17 +153,13 @@ def links(document: Snapshot) -> Iterator[Link]:
     path = Path(document.analysis.file)
     # Making it may walk the folder.
     targets = cache(lambda: Targets(folder.access, path.relative_to(folder.root).as_posix()))
-
-    def resolve(mention: Mention) -> Target | None:
-        return targets().of(mention)
-
     named = (
         mentions_of(document.analysis)
         if file is None
         else ((one, Span(one.start, one.end)) for one in mentions(file.markdown))
     )
     for mention, place in named:
-        yield Link(place, partial(resolve, mention))
+        yield Link(place, partial(lambda one: targets().of(one), mention))
 
 
 def propose(access: SmartFileAccess, file: InstructionFile, offset: int) -> tuple[Completion, ...]:
@@ -194,13 +190,10 @@ def propose(access: SmartFileAccess, file: InstructionFile, offset: int) -> tupl
                 name, below, _ = one.path[len(start) + len(begun) :].partition("/")
                 kind = CompletionKind.FOLDER if below else CompletionKind.FILE
                 every.setdefault(begun + name + below, kind)
-    if unfinished[1] == "`" and "/" not in begun:
-        keys = (one.key for one in file.sections)
-        every |= {key: CompletionKind.SECTION for key in keys if key.startswith(begun)}
-        index = access.index
-        if begun and index is not None:
-            names = sorted(name for name in index.last_defined() if name.startswith(begun))
-            every |= dict.fromkeys(names[:_MOST_PROPOSED], CompletionKind.NAME)
+    index = access.index if unfinished[1] == "`" and "/" not in begun else None
+    if begun and index is not None:
+        names = sorted(name for name in index.last_defined() if name.startswith(begun))
+        every |= dict.fromkeys(names[:_MOST_PROPOSED], CompletionKind.NAME)
     span = Span(line + unfinished.start(2), offset)
     proposed = islice(every.items(), _MOST_PROPOSED)
     return tuple(Completion(text, kind, text, span) for text, kind in proposed)
@@ -270,16 +263,11 @@ class Targets:
         return mention.kind == Kind.SYMBOL and known[name]
 
     def _likely(self, word: str) -> Iterator[str]:
-        """Yield files that may define a word, those that the index says it of first."""
-        if (index := self._access.index) is not None and word in self.defined:
-            yield from index.last_defining(word)[:MOST_USING]
-        yield from self._using(word)
-
-    def _using(self, word: str) -> list[str]:
-        """Return the code files that hold a word: some define it in ways that the index misses."""
-        index = self._access.index
-        paths = () if index is None else sorted(filter(is_indexed, index.last_holding(word)))
-        return [*paths] if len(paths) <= MOST_USING else []
+        """Yield files that may define a word: some define it in ways that the index misses."""
+        if (index := self._access.index) is not None:
+            yield from index.last_defining(word)[:MOST_USING] if word in self.defined else ()
+            using = sorted(filter(is_indexed, index.last_holding(word)))
+            yield from using if len(using) <= MOST_USING else ()
 
     def of(self, mention: Mention) -> Target | None:
         """Return the one thing that a mention means; None for nothing, or for several."""
@@ -305,8 +293,7 @@ class Targets:
             with suppress(PathError):
                 if any(map(backend.exists, (join(self._folder, name), name))):
                     return True
-            ignored = backend.rules().for_path
-            return any(ignored(path, is_folder=False) for path in homes)
+            return any(map(backend.rules().for_path, homes))
         if mention.kind != Kind.SYMBOL or index is None:
             return False
         using = index.files_with(word, since=since)
@@ -316,11 +303,9 @@ class Targets:
         if any(defines(path, self.tree.read(path), mention) for path in (*homes, *files)):
             return True
         first = mention.dotted.partition(".")[0]
-        if first not in self.defined:
-            using = index.files_with(first, since=since)
-            some = using.paths[:MOST_USING]
-            if any(any(imports_of(types.read(path)[0], first)) for path in some):
-                return True
+        some = () if first in self.defined else index.files_with(first, since=since).paths
+        if any(any(imports_of(types.read(path)[0], first)) for path in some[:MOST_USING]):
+            return True
         # This parses files that may tell.
         return self._meaning(mention.dotted, word)
 
@@ -351,7 +336,7 @@ class Targets:
             with suppress(BackendError):
                 if not defined or not defined.isdisjoint((word, owner)):
                     defining = await types.defining(name, thorough=False)
-                defining = defining or types.fitting(self._using(word), name)
+                defining = defining or types.fitting(self._likely(word), name)
                 if not defining and owner and (not defined or owner in defined):
                     defining = (await self._symbols.names.meaning(name)).found
             self._symbols.found[name] = defining
