@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeAlias
 
 from foldline.agent.terminal import json_text
-from foldline.backends.formatting.parts import counted
+from foldline.backends.formatting.parts import Line, counted
 from foldline.backends.formatting.visible import visible
 from foldline.ide.analysis.model import Position
 from foldline.ide.checks import Code, Diagnostic, Severity, default_severity
@@ -26,9 +25,6 @@ class FileDiagnostic:
     end: Position
     source: str
 
-
-Styled: TypeAlias = tuple[str, str]
-"""A part of a line, and its style of `rich`; an empty style is plain."""
 
 _STYLES = {
     Severity.ERROR: "bold red",
@@ -49,7 +45,7 @@ def text_lines(
     *,
     excerpts: bool,
     width: int = WIDEST,
-) -> Iterator[list[Styled]]:
+) -> Iterator[Line]:
     """Yield the lines for people: a line for each diagnostic, its source, and a summary.
 
     Source lines are cut to `width` characters around what is underlined.
@@ -77,7 +73,7 @@ def text_lines(
     yield [(f"{summary} in {what}", "bold")]
 
 
-def _excerpt(located: FileDiagnostic, width: int) -> Iterator[list[Styled]]:
+def _excerpt(located: FileDiagnostic, width: int) -> Iterator[Line]:
     """Yield the source line of a diagnostic, and a line that underlines its range."""
     number = f"{located.start.line + 1:5}"
     source, start = located.source, located.start.column

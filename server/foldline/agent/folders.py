@@ -175,18 +175,13 @@ def working_folder() -> Path:
     Raises:
         NoFolderError: It is gone, the home directory, a whole disk or in the plugin that starts us.
     """
+    how = "start it with `foldline mcp --root DIR`"
     try:
         folder = Path.cwd()
     except FileNotFoundError as error:
-        raise NoFolderError(
-            "The folder in which the server was started is gone: start it with "
-            "`foldline mcp --root DIR`"
-        ) from error
+        raise NoFolderError(f"The folder in which the server was started is gone: {how}") from error
     if folder == Path("~").expanduser() or folder == Path(folder.anchor):
-        raise NoFolderError(
-            f"The server was started in {folder}, which is no workspace: start it with "
-            "`foldline mcp --root DIR`"
-        )
+        raise NoFolderError(f"The server was started in {folder}, which is no workspace: {how}")
     if any(folder.is_relative_to(resolved(root)) for root in map(os.environ.get, _PLUGINS) if root):
         raise NoFolderError(
             f"The client sends no roots, and {folder} is the plugin's folder, not the project's: "

@@ -110,9 +110,8 @@ class Folder:
     def instructs(
         self, file: Path | str, known: dict[str, tuple[str, tuple[str, ...]]] | None = None
     ) -> bool:
-        """True for a file that instructs agents, by the options for it; code never does."""
-        of_code = os.fspath(file).endswith((".py", ".pyi"))
-        return not of_code and instructs(file, self.reach, self._client_options, known)
+        """True for a file that instructs agents, by the options for it."""
+        return instructs(file, self.reach, self._client_options, known)
 
     def prompt_files(self, below: Iterable[str]) -> PromptFiles:
         """Return the files that hold prompts, below some of its paths."""

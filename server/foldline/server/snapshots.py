@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
-from weakref import WeakKeyDictionary
 
 from lsprotocol import types
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from foldline.ide.analysis.model import SourceSpan, Span
-    from foldline.ide.analysis.module_analysis import ModuleAnalysis
     from foldline.ide.checks.diagnostic import Change
     from foldline.ide.folder import Folder
     from foldline.ide.workspace import Workspace
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
     Encoding = types.PositionEncodingKind | str | None
 
-# For as long as a text is current.
-_indexes: WeakKeyDictionary[OpenDocument | ModuleAnalysis, LineIndex] = WeakKeyDictionary()
+_index = lru_cache(maxsize=16)(LineIndex.of)
 
 
 @record
@@ -56,7 +54,7 @@ class LspSnapshot(Snapshot):
             snapshot.source,
             snapshot.instructions,
             encoding,
-            _index_of(snapshot, encoding),
+            _index(snapshot.text, encoding),
         )
 
     def offset(self, position: types.Position) -> int:
@@ -69,8 +67,7 @@ class LspSnapshot(Snapshot):
 
     def locations(self, places: Iterable[SourceSpan]) -> list[types.Location]:
         """Places in files of the project, without those in files that can't be read."""
-        located = map(self.location, places)
-        return [location for location in located if location is not None]
+        return [*filter(None, map(self.location, places))]
 
     def location(self, place: SourceSpan) -> types.Location | None:
         """A place in any file of the project; None where that file can't be read."""
@@ -79,18 +76,15 @@ class LspSnapshot(Snapshot):
         text = self.project.text(place.file)
         if text is None:
             return None
-        index = LineIndex.of(text, self.encoding)
+        index = _index(text, self.encoding)
         return types.Location(uri_of_file(place.file), index.range(place.start, place.end))
 
     def edit(self, changes: Iterable[Change]) -> types.WorkspaceEdit:
         """Changes of source, by document."""
-        edits: dict[str, list[types.TextEdit]] = {}
-        for change in changes:
-            location = self.location(change.place)
-            if location is not None:
-                edits.setdefault(location.uri, []).append(
-                    types.TextEdit(location.range, change.text)
-                )
+        edits = dict[str, list[types.TextEdit]]()
+        for one in changes:
+            if (found := self.location(one.place)) is not None:
+                edits.setdefault(found.uri, []).append(types.TextEdit(found.range, one.text))
         return types.WorkspaceEdit(changes=edits)
 
 
@@ -99,13 +93,9 @@ def locate(snapshot: Snapshot, place: SourceSpan, encoding: Encoding) -> render.
     location = LspSnapshot.wrap(snapshot, encoding).location(place)
     if location is None:
         return None
-    start, end = location.range.start, location.range.end
-    return render.Location(
-        location.uri,
-        render.Range(
-            render.Position(start.line, start.character), render.Position(end.line, end.character)
-        ),
-    )
+    ends = (location.range.start, location.range.end)
+    start, end = (render.Position(one.line, one.character) for one in ends)
+    return render.Location(location.uri, render.Range(start, end))
 
 
 def edit_in(ls: FoldlineServer, folder: Folder, changes: Iterable[Change]) -> types.WorkspaceEdit:
@@ -147,11 +137,3 @@ def query_snapshot(
 ) -> Result | None:
     """Like `with_snapshot`, in this thread."""
     return workspace.with_snapshot(uri, lambda found: query(LspSnapshot.wrap(found, encoding)))
-
-
-def _index_of(snapshot: Snapshot, encoding: Encoding) -> LineIndex:
-    source = snapshot.open_document or snapshot.analysis
-    index = _indexes.get(source)
-    if index is None or index.encoding != (encoding or index.encoding):
-        index = _indexes[source] = LineIndex.of(snapshot.text, encoding)
-    return index

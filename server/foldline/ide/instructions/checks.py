@@ -66,8 +66,7 @@ def _over_budget(
 def _of_sections(file: InstructionFile, counter: TokenCounter) -> Iterator[Finding]:
     texts: dict[str, InstructionSection] = {}
     for section in file.sections:
-        heading = file.heading(section)
-        head = (heading.start, heading.end)
+        head = file.heading(section)
         text = file.text[section.body : section.end].strip()
         if section.number and not text:
             message = f"`{section.title}` is empty: a model reads its heading for nothing."

@@ -164,15 +164,6 @@ class InstructionFile:
                 marked.append(section)
         return tuple(marked)
 
-    @property
-    def foldings(self) -> tuple[Span, ...]:
-        """The ranges that an editor folds; the empty lines before the next heading stay visible."""
-        return tuple(
-            Span(one.start, one.start + len(self.whole_text(one).rstrip()))
-            for one in self.sections
-            if one.number
-        )
-
     def fold_text(self, section: InstructionSection) -> str:
         """Return a folded section as a model sees it: heading, summary, how to read it.
 

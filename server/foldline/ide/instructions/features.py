@@ -73,7 +73,6 @@ def module_of(file: InstructionFile, path: str) -> PromptModule:
     below: dict[tuple[str, ...], list[StaticSection]] = {}
     for section in reversed(file.sections):
         span = SourceSpan(path, section.start, section.end)
-        heading = file.heading(section)
         children = reversed(below.pop(section.path, []))
         below.setdefault(section.path[:-1], []).append(
             StaticSection(
@@ -85,7 +84,7 @@ def module_of(file: InstructionFile, path: str) -> PromptModule:
                 visibility=Visibility.SUMMARY if section.summary else Visibility.FULL,
                 kind="markdown",
                 source=span,
-                selection=SourceSpan(path, heading.start, heading.end),
+                selection=SourceSpan(path, *file.heading(section)),
                 use=span,
                 children=tuple(children),
             ),

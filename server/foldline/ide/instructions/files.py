@@ -44,10 +44,11 @@ def instructs(
 ) -> bool:
     """Return True for a file below a root that instructs agents, by the options for it.
 
-    Those of a folder that is `known` aren't read again.
+    Those of a folder that is `known` aren't read again. Code never instructs.
     """
-    known = {} if known is None else known
-    path = os.fspath(file)
+    known, path = {} if known is None else known, os.fspath(file)
+    if path.endswith((".py", ".pyi")):
+        return False
     if (above := path.rpartition(os.sep)[0]) not in known:
         nearest = read_project_options(Path(file), root)
         options, _ = read_options(client_options, nearest.table)

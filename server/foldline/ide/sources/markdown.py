@@ -212,7 +212,9 @@ class MarkdownSource(PromptSource):
                 yield Inlay(section.start, label)
 
     def foldings(self, snapshot: Snapshot) -> Sequence[Span]:
-        return self.file.foldings
+        """The ranges that an editor folds; the empty lines before the next heading stay visible."""
+        sections, text = (one for one in self.file.sections if one.number), self.file.whole_text
+        return [Span(one.start, one.start + len(text(one).rstrip())) for one in sections]
 
     def diagnostics(self, snapshot: Snapshot) -> Sequence[Diagnostic]:
         from foldline.ide.checks.plugin_checks import plugin_diagnostics
