@@ -65,7 +65,7 @@ def order_in(text: str) -> str:
 
 def _words(text: str) -> str:
     """Return a text with each path and name as an `x`, as they order nothing."""
-    return _NAMES.sub(lambda name: " x".ljust(len(name[0])), text)
+    return _NAMES.sub(lambda name: " x".ljust(len(name[0]))[-len(name[0]) :], text)
 
 
 def is_reference(file: document.InstructionFile, section: document.InstructionSection) -> bool:
