@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from struct import unpack
 
 import pytest
 
@@ -48,7 +49,9 @@ def test_the_first_screen_has_one_command_and_one_picture_that_moves() -> None:
     assert len(README.split()) <= 780
     assert re.findall(r"^\$ ", FIRST_SCREEN, re.MULTILINE) == ["$ "]
     (picture,) = re.findall(r"!\[.+\]\((.+)\)", FIRST_SCREEN)
-    assert b"acTL" in (ROOT / picture).read_bytes()
+    moving = (ROOT / picture).read_bytes()
+    assert unpack(">II", moving.partition(b"acTL")[2][:8]) == (5, 3)
+    assert len(moving) <= 130_000
 
 
 @pytest.mark.parametrize("page", ["AGENTS.md", "docs/architecture.md"])
