@@ -72,8 +72,8 @@ class Mover:
                 # Its own heading also stays.
                 stays = [self.home] * (at == first)
                 goes[self.home, names[at]] = [*(path for path, _ in copies), *stays]
-        every = {*self.names, *(path for copies in places.values() for path, _ in copies)}
-        texts = {path: self._mended(self._file(path), goes) for path in every}
+        targets = {path for copies in places.values() for path, _ in copies}
+        texts = {path: self._mended(self._file(path), goes) for path in {*self.names, *targets}}
         for section, copies in places.items():
             assert section.mark is not None
             end = section.start + len(home.whole_text(section).rstrip())
@@ -89,7 +89,7 @@ class Mover:
             stub = f"{newline}Folded: {section.summary}{newline}(read `{copies[0][0]}`)"
             stubs.append((section.body, end, stub))
         texts[self.home] = self._mended(home, goes, stubs)
-        for path in {self.home, *(path for copies in places.values() for path, _ in copies)}:
+        for path in (self.home, *sorted(targets)):
             defined = _labels(_DEFINED, home.text) - _labels(_DEFINED, texts[path])
             for label in defined & _labels(_LABEL, texts[path]):
                 raise ToolRefused(f"{self.home}: [{label}] is defined apart: write the link itself")
