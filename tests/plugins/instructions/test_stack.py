@@ -200,7 +200,7 @@ def skills(listing: LoadedFile, root: Path) -> list[InstructionFile]:
 
 def test_nothing_outside_of_the_workspace_is_read(tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("secret")
-    imports = "@~/x.md @../secret.md @/etc/passwd"
+    imports = "@~/x.md @../secret.md @/etc/passwd @AGENTS.md"
     tree = {"CLAUDE.md": imports, "opencode.json": '{"instructions": ["../secret.md"]}'}
     root = written(tmp_path / "r", tree)
     (root / "AGENTS.md").symlink_to(tmp_path / "secret.md")
@@ -314,6 +314,8 @@ def test_an_unknown_client_is_refused_with_near_names() -> None:
     [
         "[\"src/**/*.{ts,tsx}\", 'a.py']",
         "src/**/*.ts, src/**/*.tsx,a.py",
+        '"src/**/*.{ts,tsx},a.py" # "both"',
+        "'src/**/*.{ts,tsx}, a.py'   # both",
         "\n  - 'src/**/*.{ts,tsx}' # both\n  - a.py",
         '\n- src/**/*.{ts,tsx}\n\n- "a.py"',
         "# which\n  - src/**/*.{ts,tsx}\n  # and\n  - a.py",

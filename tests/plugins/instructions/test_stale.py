@@ -314,21 +314,26 @@ def test_the_commit_that_wrote_the_line_decides(repository: Repository) -> None:
     assert repository.stale() == []
 
 
-@pytest.mark.parametrize(("ending", "going_on"), [("side", "main"), ("main", "side")])
+@pytest.mark.parametrize(
+    ("ending", "going_on", "other"),
+    [("side", "main", "other.py"), ("main", "side", "other.py"), ("main", "side", "cart.py")],
+)
 def test_what_a_branch_ended_is_found_behind_its_merge(
-    repository: Repository, ending: str, going_on: str
+    repository: Repository, ending: str, going_on: str, other: str
 ) -> None:
+    """Also where the other branch, which comes last, changes a file that still has it."""
     repository.commit("start", {"cart.py": CODE, "AGENTS.md": "Call `open_cart()`.\n"})
     repository.git("branch", "side")
     repository.git("switch", "-q", ending)
     ended = repository.commit("on a branch", {"cart.py": "class Cart: ...\n"})
     repository.commit("it goes on", {"it.py": ""})
     repository.git("switch", "-q", going_on)
+    kept = CODE if other == "cart.py" else ""
     for number in range(5):
-        repository.commit(f"the other goes on {number}", {"other.py": f"x = {number}\n"})
+        repository.commit(f"the other goes on {number}", {other: f"{kept}x = {number}\n"})
     repository.git("switch", "-q", "main")
     repository.days += 1
-    repository.git("merge", "-q", "--no-edit", "side")
+    repository.git("merge", "-q", "--no-edit", "-X", "ours", "side")
     assert repository.stale() == [("open_cart", ended, "")]
 
 

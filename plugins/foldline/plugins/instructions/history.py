@@ -55,7 +55,7 @@ class Change(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The files that held a name, and the commit that removed it; None if `HEAD` has it."""
+    """The files that held a name, and the commit that removed it; None if none did."""
 
     homes: tuple[str, ...]
     ended: Commit | None

@@ -27,8 +27,8 @@ from foldline.ide.token_counter import TokenCounter
 from foldline.plugins.instructions.clients import Client, Rule, project_clients
 from foldline.records import record
 
-_IMPORT = re.compile(r"(?<!\S)@([^\s`]+)")
-_MARKS = ".,;:!?)]}*\"'"  # Behind an import, in a sentence.
+_IMPORT = re.compile(r"(?<!\S)@((?:\\ |[^\s`])+)")
+_MARKS = re.compile(r"#|[.,;:!?)\]}*\"']+\Z")  # Behind an import: a heading, or of a sentence.
 _FILE = re.compile(r"(?!\.\./|[~/]).+\.(?:mdc?|txt|rst|json|ya?ml|toml)\Z")  # No package.
 _PARAGRAPH = re.compile(r"^(?![#\s-]).+(?:\n\S.*)*", re.MULTILINE)  # No heading.
 _ALL = frozenset({"*", "**", "**/*"})
@@ -401,8 +401,7 @@ class _Stack:
         left = len(data) if limit is None else limit - sum(one.size for one in self.files)
         if left <= 0 < len(data):
             by = next((one.path for one in self.files[::-1] if one.size), "")
-            why = f"the limit of {limit:,} bytes is reached before it"
-            self._leave_out(made.path, why, by=by)
+            self._leave_out(made.path, f"the limit of {limit:,} bytes is reached before it", by=by)
             return
         self.seen.add(self._real(made.path))
         end = len(data[:left].decode("utf-8", "ignore"))
@@ -414,11 +413,12 @@ class _Stack:
     def _import(self, file: InstructionFile, made: LoadedFile, depth: int) -> None:
         """Add the files that a file imports, and leave out those that it imports in vain."""
         path = made.path
-        for one, mark, place in _imported(file, path):
+        for written, mark, place in _imported(file, path):
+            one = written if "\\" in self.client.import_stops else written.replace("\\ ", " ")
             if one.startswith("~"):
                 self._leave_out(one, f"{path} imports it: not read here")
             elif not self._is_file(one):
-                if _FILE.match(one):
+                if _FILE.match(one) and all(one != it.path or it.via for it in self.left_out):
                     why = f"{path} imports it, and it isn't there"
                     self._leave_out(one, why, via=path, place=place)
             elif mark and mark in self.client.import_stops:
@@ -437,7 +437,7 @@ def _imported(file: InstructionFile, path: str) -> Iterator[tuple[str, str, tupl
     """Yield the path behind each `@`, the mark that follows it, and its place."""
     for part in file.markdown.prose:
         for found in _IMPORT.finditer(file.markdown.words(part)):
-            written, start = found[1].rstrip(_MARKS), part.start + found.start()
+            written, start = _MARKS.split(found[1])[0], part.start + found.start()
             folder = "" if written.startswith("~") else dirname(path)
             mark = found[1][len(written) :][:1]
             yield _joined(folder, written), mark, (start, start + 1 + len(written))

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
-from itertools import islice, takewhile
+from itertools import dropwhile, islice, takewhile
 from math import inf
 from pathlib import Path
 from posixpath import basename, dirname, join, normpath
@@ -54,7 +54,7 @@ class StaleMention(NamedTuple):
     """A mention of what is no more.
 
     Attributes:
-        commit: The commit that ended it; None if it isn't committed yet.
+        commit: The commit that ended it; None if that isn't known, or not committed yet.
         near: What it may be called now, to stand in its place; empty if nothing is like it.
     """
 
@@ -65,12 +65,10 @@ class StaleMention(NamedTuple):
     @property
     def message(self) -> str:
         """The finding as a sentence."""
-        name, commit = self.mention.name, self.commit
-        if commit is None:
-            text = f"`{name}` is in the last commit, and no longer in the files"
-        else:
-            what = f"{commit.hash[:8]} of {commit.date} ended it: {commit.subject}"
-            text = f"`{name}` meant something when this line was written; {what}"
+        commit, ended = self.commit, "no file has it now"
+        if commit is not None:
+            ended = f"{commit.hash[:8]} of {commit.date} ended it: {commit.subject}"
+        text = f"`{self.mention.name}` meant something when this line was written; {ended}"
         return text + (f"; did you mean `{self.near}`?" if self.near else "")
 
 
@@ -238,15 +236,19 @@ class Search:
     def _lost(self, mention: Mention, home: str, at: int) -> int | None:
         """Return the place of the commit by which a file or folder lost a meaning.
 
-        None if it never did, 0 if that isn't known.
+        None if it didn't, or only in a merge; 0 if that isn't known.
         """
         history, ends = self.history, [0]
         for path in history.below(home) if mention.kind in _OF_PATHS else [home]:
             changes = [one for one in reversed(history.changes(path)) if one.at > at]
             if mention.kind not in _OF_PATHS:
                 history.texts(one.new for one in changes)
-            gone = [*takewhile(lambda one: not self._has(mention, one), changes)]
-            if not gone and (changes or path in history.files(history.head)):
+            if self._has(mention, Change(0, path, "", history.files(history.head).get(path, ""))):
+                return None
+            # Of branches that were merged, the one that still has it may come last.
+            kept = dropwhile(lambda one: self._has(mention, one), changes)
+            gone = [*takewhile(lambda one: not self._has(mention, one), kept)]
+            if changes and not gone:
                 return None
             ends += [one.at for one in gone[-1:]]
         return max(ends)

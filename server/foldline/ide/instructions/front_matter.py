@@ -24,6 +24,7 @@ _SKILL_FIELDS = ("name", "description", "license", "compatibility", "metadata", 
 _LONGEST = {"name": 64, "description": 1024, "compatibility": 500}
 _MOST_GLOBS = 500
 _FIELD = re.compile(r"""(["']?)([\w.-]+)\1[ \t]*:(?=\s|$)[ \t]*""")
+_REMARK = re.compile(r"""^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')\s#.*""")
 _BLOCK = re.compile(r"([|>])[-+\d]*[ \t]*(?:#.*)?\n")
 
 
@@ -159,7 +160,7 @@ def _value(written: str) -> tuple[str, bool]:
     if block is not None:
         lines = [line.strip() for line in written[block.end() :].strip().split("\n")]
         return ("\n" if block[1] == "|" else " ").join(lines).strip(), True
-    value = " ".join(written.split())
+    value = _REMARK.sub(r"\1", " ".join(written.split()))
     if value[:1] in ("'", '"'):
         try:
             text = value[1:-1].replace("''", "'") if value[0] == "'" else str(json.loads(value))
