@@ -41,6 +41,7 @@ _SAID = re.compile(r"\b(?:[Rr]emoved?|[Dd]eprecated|[Ff]ormerly|[Nn]o longer|use
 """Lines that already say that something is gone."""
 OF_OTHERS = re.compile(r"(?:^|/)(?:skills|templates?|fixtures?|testdata|examples?)/")
 """Folders whose files instruct agents elsewhere."""
+_OF_LIBRARIES = re.compile(r"\.d\.[cm]?ts\Z|(?:^|/)(?:vendor|third[_-]party|node_modules)/")
 _OF_PATHS = (Kind.PATH, Kind.GLOB)
 _MORE_SECONDS = 5.0
 """How long after that what was found is looked for in the files."""
@@ -217,15 +218,16 @@ class Search:
 
     def _defining(self, mention: Mention, blobs: Mapping[str, str]) -> tuple[str, ...]:
         """Return those of some files that define a symbol."""
-        word, code = mention.word, [path for path in blobs if is_indexed(path)]
+        word, every = mention.word, filter(is_indexed, blobs)
+        code = [path for path in every if not _OF_LIBRARIES.search(path)]
         if not (self._of_tests or word.lower().startswith("test")):
             code = [path for path in code if not is_of_tests(path)]
         texts = self.history.texts(blobs[path] for path in code[:_MOST_FILES])
-        every = [(path, text) for path in code if word in (text := texts.get(blobs[path], ""))]
-        if len(every) > MOST_USING:
+        using = [(path, text) for path in code if word in (text := texts.get(blobs[path], ""))]
+        if len(using) > MOST_USING:
             # To parse all files that use a name takes long.
-            every = [one for one in every if word in likely_names(*one)][:_MOST_PARSED]
-        return tuple(path for path, text in every if defines(path, text, mention))
+            using = [one for one in using if word in likely_names(*one)][:_MOST_PARSED]
+        return tuple(path for path, text in using if defines(path, text, mention))
 
     def _has(self, mention: Mention, change: Change) -> bool:
         """Return whether a changed file has what is meant; a large one, without a text, may."""
