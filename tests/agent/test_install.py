@@ -450,7 +450,8 @@ def test_one_table_of_any_toml_is_set_and_removed(value: dict[str, Any]) -> None
 def test_the_page_names_the_file_of_every_client() -> None:
     page = (Path(__file__).parents[2] / "docs/07-agents.md").read_text(encoding="utf-8")
     for name, client in CLIENTS.items():
-        row = next(line for line in page.splitlines() if line.startswith(f"| `{name}`"))
+        rows = (line for line in page.splitlines() if line.startswith("| `"))
+        row = next(line for line in rows if f"`{name}`" in line.split("|")[1])
         assert f"`{client.project[-1]}`" in row
         if name != "copilot":
             assert f"`~/{USER_FILES[name]}`" in row
