@@ -18,7 +18,9 @@ from foldline.backends import SmartFileAccess
 from foldline.backends.ast_backend import ASTFileAnalysisBackend
 from foldline.backends.index.builder import IndexBuilder
 from foldline.backends.index.workspace import WorkspaceIndex
+from foldline.backends.outlines.outlines import outline_source
 from foldline.backends.parsers.markdown import read_markdown
+from foldline.backends.references.meaning import Names
 from foldline.ide.checks.codes import Code
 from foldline.ide.errors import RevisionError
 from foldline.ide.render import revisions
@@ -33,6 +35,8 @@ from .conftest import check_repository
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from foldline.backends.parsers.outline_builder import Outline
+    from foldline.backends.references.meaning import Meaning
     from foldline.plugins.instructions.history import Verdict
     from foldline.plugins.instructions.mentions import Mention
 
@@ -202,6 +206,10 @@ def test_what_was_found_is_kept_until_a_file_changes(
 
     found = check()
     assert [one.near for one in found] == ["open_carts"]
+    with monkeypatch.context() as without:
+        for owner, name in ((IndexBuilder, "start"), (History, "_run"), (Targets, "has")):
+            without.setattr(owner, name, Mock(side_effect=AssertionError))
+        assert check() == found
     monkeypatch.setattr(Search, "stale", Mock(return_value=()))
     assert check() == found
     for files in ({"other.py": "x = 1\n"}, {"AGENTS.md": "Do call `open_cart()`.\n"}):
@@ -267,6 +275,41 @@ def test_a_history_is_read_by_a_few_commands(
     assert sum(counts.values()) - counts["parse"] <= 6 + 3 * len(names)
 
 
+def test_a_name_that_is_gone_or_that_many_files_use_is_looked_for_in_few(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "Call `load_all()`, then `Lib.old_part`, or `Lib.old_part` again.\n"
+    code = "def load_all(): ...\n\n\nclass Lib:\n    def old_part(self): ...\n"
+    files = {f"use{number}.py": f"load_all({number})\n" for number in range(20)}
+    repository.commit("start", {"AGENTS.md": text, "lib.py": code, **files})
+    ended = repository.commit("rename", {"lib.py": code.replace("old_", "new_")})
+    parsed, meant, asked = list[bytes](), Names.meaning, list[str]()
+    look_up, looked_up = WorkspaceIndex.last_holding, list[str]()
+
+    def look_noted(index: WorkspaceIndex, word: str) -> set[str]:
+        looked_up.append(word)
+        return look_up(index, word)
+
+    def outline_noted(language: str, data: bytes, **options: Any) -> Outline:
+        parsed.append(data)
+        return outline_source(language, data, **options)
+
+    async def meaning_noted(names: Names, name: str) -> Meaning:
+        asked.append(name)
+        return await meant(names, name)
+
+    monkeypatch.setattr(f"{Targets.__module__}.outline_source", outline_noted)
+    monkeypatch.setattr(Names, "meaning", meaning_noted)
+    monkeypatch.setattr(WorkspaceIndex, "last_holding", look_noted)
+    assert repository.stale() == [("Lib.old_part", ended, "Lib.new_part")] * 2
+    assert (asked, looked_up) == ([], ["old_part"])
+    ended = repository.commit("end", {"lib.py": "class Lib: ...\n"})
+    assert ("load_all", ended, "") in repository.stale()
+    assert "load_all" in asked
+    # Each version of the library once, and no use.
+    assert len(parsed) == len({*parsed}) <= 3
+
+
 def test_code_is_indexed_before_names_are_looked_up(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,7 +336,6 @@ def test_code_is_indexed_before_names_are_looked_up(
     monkeypatch.setattr(WorkspaceIndex, "wait", wait_noted)
     monkeypatch.setattr(IndexBuilder, "_read_changed", read_then)
     access, text = SmartFileAccess.for_workspace(repository.root), "`open_cart()`\n"
-    access.start_indexing()
     assert stale_mentions(access, "AGENTS.md", text, mentions(read_markdown(text))) == ()
     assert known == [True]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from math import inf
 from pathlib import Path
 from time import monotonic
@@ -65,6 +65,8 @@ class History:
     """The history of one repository, as of its `HEAD`; what was read of it is kept.
 
     Attributes:
+        files: The blobs of a commit's files by path.
+        tree: The files of a commit, which are read when asked for.
         verdicts: For a path, a line and a name in it; None if it meant nothing.
         end: The time of `time.monotonic` at which reading ends with a RevisionError.
     """
@@ -74,8 +76,8 @@ class History:
         self.head = head
         self.end = 0.0
         self.verdicts: dict[tuple[str, str, str], Verdict | None] = {}
-        self._files: dict[str, Mapping[str, str]] = {}
-        self._trees: dict[str, Tree] = {}
+        self.files = cache(self._list)
+        self.tree = cache(lambda commit: self.tree_of(self.files(commit)))
         self._texts: dict[str, str | None] = {}
         self._size = 0
         self._renames: dict[str, dict[str, str]] = {}
@@ -88,18 +90,10 @@ class History:
         output = self._git("config", "--bool", "core.sparseCheckout", codes=(0, 1))
         return output.strip() == "true"
 
-    def files(self, commit: str) -> Mapping[str, str]:
+    def _list(self, commit: str) -> Mapping[str, str]:
         """Return the blobs of a commit's files by path."""
-        if commit not in self._files:
-            listed = self._git("ls-tree", "-r", "-z", "--full-tree", commit)
-            self._files[commit] = {path: blob for blob, path in _FILE.findall(listed)}
-        return self._files[commit]
-
-    def tree(self, commit: str) -> Tree:
-        """Return the files of a commit, which are read when asked for."""
-        if commit not in self._trees:
-            self._trees[commit] = self.tree_of(self.files(commit))
-        return self._trees[commit]
+        listed = self._git("ls-tree", "-r", "-z", "--full-tree", commit)
+        return {path: blob for blob, path in _FILE.findall(listed)}
 
     def tree_of(self, blobs: Mapping[str, str]) -> Tree:
         """Return files, given with their blobs, which are read when asked for."""
@@ -120,7 +114,7 @@ class History:
     @cached_property
     def _changes(self) -> tuple[dict[str, list[Change]], dict[str, dict[str, Change]]]:
         """All changes, by path and by commit."""
-        pairs = _rows(f"{one.hash} {one.parents.partition(' ')[0]}" for one in self.commits)
+        pairs = (f"{one.hash} {one.parents.partition(' ')[0]}" for one in self.commits)
         options = ("--stdin", "--root", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff")
         output = self._run(("diff-tree", *options), pairs).decode("utf-8", "surrogateescape")
         by_path, by_commit = dict[str, list[Change]](), dict[str, dict[str, Change]]()
@@ -209,7 +203,7 @@ class History:
         return {blob: text for blob in wanted if (text := self._texts.get(blob)) is not None}
 
     def _read(self, blobs: Sequence[str]) -> None:
-        sizes = self._run(("cat-file", "--batch-check=%(objectsize)"), _rows(blobs)).split(b"\n")
+        sizes = self._run(("cat-file", "--batch-check=%(objectsize)"), blobs).split(b"\n")
         if self._size > _MOST_BYTES:
             self._texts.clear()
             self._size = 0
@@ -220,7 +214,7 @@ class History:
             elif size <= left:
                 left, self._size = left - size, self._size + size
                 small.append(blob)
-        stream = self._run(("cat-file", "--batch"), _rows(small)) if small else b""
+        stream = self._run(("cat-file", "--batch"), small) if small else b""
         for blob, data in zip(small, contents_in(stream), strict=True):
             self._texts[blob] = (data or b"").decode("utf-8", "replace")
 
@@ -228,9 +222,9 @@ class History:
         return self._run(arguments, codes=codes).decode("utf-8", "surrogateescape")
 
     def _run(
-        self, arguments: tuple[str, ...], stdin: str = "", codes: Collection[int] = (0,)
+        self, arguments: tuple[str, ...], rows: Iterable[str] = (), codes: Collection[int] = (0,)
     ) -> bytes:
-        left = self.end - monotonic()
+        left, stdin = self.end - monotonic(), "".join(f"{row}\n" for row in rows)
         return run_git(self.top, arguments, stdin, outside=self.top, seconds=left, codes=codes)
 
 
@@ -257,7 +251,3 @@ def _head(root: Path, _as_of: float) -> tuple[Path, str]:
 
 
 _history = lru_cache(maxsize=_MOST_KEPT)(History)
-
-
-def _rows(names: Iterable[str]) -> str:
-    return "".join(f"{name}\n" for name in names)

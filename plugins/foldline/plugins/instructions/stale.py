@@ -194,19 +194,17 @@ class Search:
         """Return the files and folders that a mention meant in a commit."""
         history, words = self.history, [mention.word] * (mention.kind == Kind.SYMBOL)
         blobs = history.holding(at, words)[words[0]] if words else {}
-        return self._homes(mention, blobs, history.tree(history.commits[at].hash))
+        return self._homes(history.tree(history.commits[at].hash), mention, blobs)
 
     def _moved(self, at: int, mention: Mention) -> tuple[str, ...]:
         """Return the files in which a commit put what a mention means."""
         changed = self.history.changed(self.history.commits[at].hash)
         blobs = {path: one.new for path, one in changed.items() if one.new}
-        return self._homes(mention, blobs)
+        return self._homes(self.history.tree_of(blobs), mention, blobs)
 
-    def _homes(
-        self, mention: Mention, blobs: Mapping[str, str], tree: Tree | None = None
-    ) -> tuple[str, ...]:
-        """Return what a mention means in files given with their blobs; paths in a tree, if any."""
-        found = (tree or self.history.tree_of(blobs)).find(mention, self._folder)
+    def _homes(self, tree: Tree, mention: Mention, blobs: Mapping[str, str]) -> tuple[str, ...]:
+        """Return what a mention means in a tree; of symbols, in files given with their blobs."""
+        found = tree.find(mention, self._folder)
         paths = [one if isinstance(one, str) else one.path for one in found]
         name = mention.name.strip("/")
         if mention.kind == Kind.PATH and ("/" not in name or OF_OTHERS.search(self._path)):
@@ -233,7 +231,8 @@ class Search:
         """Return whether a changed file has what is meant; a large one, without a text, may."""
         if mention.kind in _OF_PATHS or not self.history.texts([change.new]):
             return bool(change.new)
-        return bool(self._homes(mention, {change.path: change.new}))
+        blobs = {change.path: change.new}
+        return bool(self._homes(self.history.tree_of(blobs), mention, blobs))
 
     def _lost(self, mention: Mention, home: str, at: int) -> int | None:
         """Return the place of the commit by which a file or folder lost a meaning.

@@ -55,10 +55,11 @@ MOST_USING = 16
 _OWN = re.compile(r"(?:let|var) [a-z]")
 _MOST_KEPT = 1024
 _NO_NAMES = frozenset({SymbolKind.TEST, SymbolKind.EXPORT})
-_TESTS = re.compile(
+is_of_tests = re.compile(
     r"(?:^|/)(?:[\w-]*(?:test|spec|example)[\w-]*|docs|samples)/|(?:^|/)test_|[_.](?:test|spec)\.",
     re.I,
-)
+).search
+"""Tells of a path whether it's of tests or examples: names in it mean something only there."""
 
 
 @record(slots=False)
@@ -390,11 +391,6 @@ def defines(path: str, text: str, mention: Mention) -> bool:
     name, word = mention.dotted, mention.word
     every = (one for one in names_in(path, text) if one.endswith(word))
     return any(fit(path, one, name) is not None for one in every)
-
-
-def is_of_tests(path: str) -> bool:
-    """Return whether a file is of tests or examples: its names mean something only there."""
-    return bool(_TESTS.search(path))
 
 
 def _glob(paths: Sequence[str]) -> Target:
