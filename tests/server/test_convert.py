@@ -1,6 +1,7 @@
 """Offsets and LSP positions, in every encoding and at every edge."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,11 +9,15 @@ from hypothesis import strategies as st
 from lsprotocol.types import Position, PositionEncodingKind, Range
 from lsprotocol.types import TextDocumentContentChangePartial as Change
 
+from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.errors import ArgumentsError
+from foldline.ide.snapshot import Snapshot
 from foldline.ide.structuring import structure
+from foldline.ide.workspace import Workspace
 from foldline.server import documents
 from foldline.server.convert import LineIndex, LineStarts
 from foldline.server.documents import Document
+from foldline.server.snapshots import LspSnapshot, locate
 
 UTF8, UTF16, UTF32 = (
     PositionEncodingKind.Utf8,
@@ -181,3 +186,27 @@ def test_structure_names_what_does_not_fit(
     assert tuple(field.partition("[")[0] for field in caught.value.problems if field) == tuple(
         field.partition("[")[0] for field in fields
     )
+
+
+@pytest.mark.parametrize(
+    ("encoding", "column"), [(UTF8, 7), (UTF16, 5), (UTF32, 4)], ids=["utf8", "utf16", "utf32"]
+)
+def test_places_in_any_file_are_counted_as_the_client_counts(
+    encoding: PositionEncodingKind, column: int, tmp_path: Path
+) -> None:
+    text = "import foldline.prompts\n'🦊' # here\n"
+    files = [tmp_path / name for name in ("asked.py", "other.py")]
+    for file in files:
+        file.write_text(text, encoding="utf-8")
+    places = [SourceSpan(str(file), text.index("#"), len(text) - 1) for file in files]
+
+    def query(snapshot: Snapshot) -> None:
+        shown = LspSnapshot.wrap(snapshot, encoding)
+        for place, location in zip(places, shown.locations(places), strict=True):
+            assert location.range.start == Position(1, column)
+            assert shown.offset(location.range.start) == place.start
+            found = locate(snapshot, place, encoding)
+            assert found is not None
+            assert (found.range.start.character, found.range.end.character) == (column, column + 6)
+
+    Workspace.at(tmp_path).with_snapshot(files[0].as_uri(), query)
