@@ -91,7 +91,7 @@ class Mover:
         texts[self.home] = self._mended(home, goes, stubs)
         for path in (self.home, *sorted(targets)):
             defined = _labels(_DEFINED, home.text) - _labels(_DEFINED, texts[path])
-            for label in defined & _labels(_LABEL, texts[path]):
+            for label in sorted(defined & _labels(_LABEL, texts[path])):
                 raise ToolRefused(f"{self.home}: [{label}] is defined apart: write the link itself")
         changes: Changes = {path: text for path, text in texts.items() if text != self._read(path)}
         self._check_undone([section.key for section in places], changes)
