@@ -51,7 +51,7 @@ NOT_TYPED = {
     "CONTRIBUTING.md": {"uv ": _SUITE},
     "README.md": {
         INSTALL: "it made the installation that types the rest",
-        "pip install uv && uv run foldline tour": "tests/agent/test_tour.py runs the tour",
+        "pip install uv && uvx --from '.[all]' foldline tour": "tests/agent/test_tour.py runs it",
     },
     "docs/09-team.md": {
         "foldline mcp ": _SERVED,

@@ -25,7 +25,7 @@ def test_the_number_on_the_first_screen_is_that_of_the_benchmark() -> None:
     schemas = r"^\| all, with schemas and instructions once a repository \| ([\d,]+) B"
     counts = [*re.findall(row, page, re.MULTILINE)[0], *re.findall(schemas, page, re.MULTILINE)]
     asked, rg, whole = (round(int(count.replace(",", "")) / 1000) for count in counts)
-    cost = f"cost a model {asked} KB, {whole} KB with the tools' schemas, and {rg} KB by ripgrep"
+    cost = f"cost a model {asked} KB, {whole} KB with the tools' schemas, and {rg} KB with ripgrep"
     assert f"Sixty questions about code {cost}: [where foldline loses]({link})" in SAID
 
 
