@@ -79,8 +79,8 @@ def check_repository(
     tree, code = Targets(folder.access, relative, since).tree, Code.SWITCHED_OFF_INSTRUCTIONS
     said = {one.name: one for one in fields(file)}
     always = "alwaysApply" in said and said["alwaysApply"].value == "true"
-    keys = said.keys() & {rule.patterns for _, rule, _ in _rules(document, file)}
-    for key in () if always or OF_OTHERS.search(relative) else sorted(keys):
+    rules = () if always or not said or OF_OTHERS.search(relative) else _rules(document, file)
+    for key in sorted(said.keys() & {rule.patterns for _, rule, _ in rules}):
         globs = () if said[key].is_open else tuple(globs_of(said[key].items))
         if globs and not any(tree.matching(glob, dirname(relative)) for glob in globs):
             place = SourceSpan(str(path), *said[key].place)

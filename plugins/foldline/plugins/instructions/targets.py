@@ -74,11 +74,11 @@ class Tree:
         """The files and folders by the last part of their paths."""
         every = dict.fromkeys(self.paths)
         for path in self.paths:
-            while (path := dirname(path)) and path not in every:
+            while (path := path.rpartition("/")[0]) and path not in every:
                 every[path] = None
         by_name: dict[str, list[str]] = {}
         for path in every:
-            by_name.setdefault(basename(path), []).append(path)
+            by_name.setdefault(path.rpartition("/")[2], []).append(path)
         return by_name
 
     def ending(self, name: str) -> list[str]:
