@@ -28,13 +28,15 @@ _STRONG = re.compile(r"(?<![-*+|] )(?<!^)\*\*\w|\{[\w-]+\}|[?✅❌⚠🚫☑✔
 
 
 @cache
-def _directives() -> tuple[re.Pattern[str], re.Pattern[str], tuple[frozenset[str], ...]]:
-    """Return what makes a text and a heading directives, and words that begin imperatives."""
+def _directives() -> tuple[tuple[re.Pattern[str], ...], tuple[frozenset[str], ...]]:
+    """Return what orders, what makes a text and a heading directives, and imperatives' words."""
     table = {name: str(words) for name, words in read_toml(_DIRECTIVES).items()}
     any_of = {name: "|".join(words.split()) for name, words in table.items()}
-    text = rf"(?i:\b(?:{any_of['words']})\b)|\b(?:{any_of['capitals']})\b"
+    names = ("orders", "words", "titles")
+    orders, words, titles = (rf"(?i:\b(?:{any_of[name]})\b)" for name in names)
+    text = rf"{orders}|{words}|\b(?:{any_of['capitals']})\b"
     begin = (frozenset(table[name].split()) for name in ("verbs", "nouns", "articles"))
-    return re.compile(text), re.compile(rf"(?i)\b(?:{any_of['titles']})\b"), tuple(begin)
+    return tuple(map(re.compile, (orders, text, titles))), tuple(begin)
 
 
 def action_at(file: document.InstructionFile, path: str, offset: int) -> Action | None:
@@ -59,7 +61,7 @@ def action_at(file: document.InstructionFile, path: str, offset: int) -> Action 
 
 def order_in(text: str) -> str:
     """Return the first words with which a text orders something; empty without any."""
-    match = _directives()[0].search(_words(text))
+    match = _directives()[0][0].search(_words(text))
     return " ".join(text[match.start() :].split()[:4]) if match else ""
 
 
@@ -88,7 +90,7 @@ def is_reference(file: document.InstructionFile, section: document.InstructionSe
         titles.append(headings[parent].title)
         parent = headings[parent].parent
     words = _words(text)
-    directive, title, (verbs, nouns, articles) = _directives()
+    (_, directive, title), (verbs, nouns, articles) = _directives()
     firsts = (_FIRST.match(part) for part in _PARTS.split(words))
     begins = ((one[1].lower(), (one[2] or "").lower()) for one in firsts if one)
     return not (
