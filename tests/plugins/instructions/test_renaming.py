@@ -213,9 +213,9 @@ def test_a_moved_file_is_named_as_it_was_named(tmp_path: Path) -> None:
     texts = {"AGENTS.md": names, "docs/a.md": "[up](../AGENTS.md)", "pkg/x.md": "[a](docs/a.md)"}
     new = ["lib/b.md", "./lib/b.md", "/lib/b.md", "lib/b.md", "lib/b.md"]
     assert moved(texts, tmp_path, {"docs/a.md": "lib/b.md"}) == [*new, "lib/b.md"]
-    texts = {"AGENTS.md": "[a](<a.md>) [b](a.md)", "a.md": ""}
+    texts = {"AGENTS.md": "[a](<a.md>) [b](a.md) @./a.md", "a.md": ""}
     spaced = moved(texts, tmp_path, {"a.md": "x (1).md"})
-    assert spaced == ["x (1).md", "x%20%281%29.md"]
+    assert spaced == ["x (1).md", "x%20%281%29.md", "./x\\ (1).md"]
     texts = {"AGENTS.md": "[a](x%20%281%29.md)", "x (1).md": ""}
     assert moved(texts, tmp_path, {"x (1).md": "b.md"}) == ["b.md"]
 

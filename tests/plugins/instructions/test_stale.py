@@ -361,11 +361,16 @@ def test_the_commit_that_wrote_the_line_decides(repository: Repository) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ending", "going_on", "other"),
-    [("side", "main", "other.py"), ("main", "side", "other.py"), ("main", "side", "cart.py")],
+    ("ending", "going_on", "other", "is_crossed"),
+    [
+        ("side", "main", "other.py", False),
+        ("main", "side", "other.py", False),
+        ("main", "side", "cart.py", False),
+        ("main", "side", "cart.py", True),
+    ],
 )
 def test_what_a_branch_ended_is_found_behind_its_merge(
-    repository: Repository, ending: str, going_on: str, other: str
+    repository: Repository, ending: str, going_on: str, other: str, *, is_crossed: bool
 ) -> None:
     """Also where the other branch, which comes last, changes a file that still has it."""
     repository.commit("start", {"cart.py": CODE, "AGENTS.md": "Call `open_cart()`.\n"})
@@ -375,11 +380,22 @@ def test_what_a_branch_ended_is_found_behind_its_merge(
     repository.commit("it goes on", {"it.py": ""})
     repository.git("switch", "-q", going_on)
     kept = CODE if other == "cart.py" else ""
-    for number in range(5):
+    for number in range(2):
         repository.commit(f"the other goes on {number}", {other: f"{kept}x = {number}\n"})
+    if is_crossed:
+        repository.git("merge", "-q", "--no-edit", "-X", "theirs", "main")
     repository.git("switch", "-q", "main")
-    repository.days += 1
+    repository.commit("it goes on here", {"here.py": ""})
     repository.git("merge", "-q", "--no-edit", "-X", "ours", "side")
+    assert repository.stale() == [("open_cart", ended, "")]
+
+
+def test_a_file_that_git_lost_hides_no_other(repository: Repository) -> None:
+    code = {"cart.py": CODE, "lost.py": "def lose(): ...\n"}
+    repository.commit("start", {"AGENTS.md": "Call `open_cart()`, `lose()`.\n", **code})
+    blob = repository.git("rev-parse", "HEAD:lost.py").strip()
+    ended = repository.commit("remove", dict.fromkeys(code))
+    (repository.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
     assert repository.stale() == [("open_cart", ended, "")]
 
 

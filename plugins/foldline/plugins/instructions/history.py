@@ -208,7 +208,9 @@ class History:
             self._texts.clear()
             self._size = 0
         small, left = list[str](), _MOST_BYTES
-        for blob, size in zip(blobs, map(int, sizes[:-1]), strict=True):
+        for blob, written in zip(blobs, sizes[:-1], strict=True):
+            # Of one that git lacks, it says so.
+            size = int(written) if written.isdigit() else _LARGEST_FILE + 1
             if size > _LARGEST_FILE:
                 self._texts[blob] = None
             elif size <= left:

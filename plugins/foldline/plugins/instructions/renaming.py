@@ -79,6 +79,8 @@ def _changes(
             new = next((way for way in ways if after.named(way, here) == [target]), "")
             if start in links and text[start - 1] != "<":
                 new = re.sub(r"[\s()<>%#?]", lambda one: quote(one[0]), new)
+            elif text[start - 1] == "@":
+                new = new.replace(" ", "\\ ")
             if new:
                 yield start, end, new
         anchor = _ANCHOR.match(text, end)

@@ -247,7 +247,8 @@ class Search:
             if self._has(mention, Change(0, path, "", history.files(history.head).get(path, ""))):
                 return None
             # Of branches that were merged, the one that still has it may come last.
-            kept = dropwhile(lambda one: self._has(mention, one), changes)
+            own = [one for one in changes if " " not in history.commits[one.at].parents]
+            kept = dropwhile(lambda one: self._has(mention, one), own or changes)
             gone = [*takewhile(lambda one: not self._has(mention, one), kept)]
             if changes and not gone:
                 return None
