@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from sphinx import addnodes
 from sphinx.util.fileutil import copy_asset
 
 DOCS = Path(__file__).parent
@@ -86,20 +87,28 @@ def write_markdown(app: Any, failure: Exception | None) -> None:
 
 def llms(env: Any) -> Iterator[str]:
     """Yield the lines of `llms.txt`: the chapters, each with its pages, then what can wait."""
+    # As the sidebar calls them: two pages have the title "Security".
+    named = {
+        page: title
+        for chapter in env.toctree_includes
+        for toctree in env.get_doctree(chapter).findall(addnodes.toctree)
+        for title, page in toctree["entries"]
+        if title
+    }
 
     def entry(page: str) -> str:
         tree = env.get_doctree(page)
         titles = tree.findall(lambda node: node.tagname == "title")
         note = "; ".join(node.astext() for node in titles if node.parent.parent.parent is tree)
-        return f"- [{env.titles[page].astext()}]({env.config.html_baseurl}{page}.md)" + (
-            note and f": {note}"
-        )
+        name = named.get(page) or env.titles[page].astext()
+        return f"- [{name}]({env.config.html_baseurl}{page}.md)" + (note and f": {note}")
 
     summary = (DOCS / "index.md").read_text("utf-8").split("\n\n")[1]
     yield f"# {project}\n\n> {summary}\n\nBefore you write prompts, read:\n\n{entry('llms')}"
     contents = env.toctree_includes[root_doc]
     for chapter in filter(re.compile("docs/[0-9]").match, contents):
         yield f"\n## {env.titles[chapter].astext()}\n"
-        yield from map(entry, (chapter, *env.toctree_includes.get(chapter, ())))
+        pages = (chapter, *env.toctree_includes.get(chapter, ()))
+        yield from (entry(page) for page in pages if page != "llms")
     yield "\n## Optional\n"
     yield from (entry(page) for page in contents if not re.match("docs/[0-9]", page))

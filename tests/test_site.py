@@ -58,6 +58,8 @@ def test_every_link_for_machines_leads_somewhere_and_to_every_page(site: Path) -
     assert listed.startswith("# foldline\n\n> ")
     assert listed.count("](") == listed.count(f"]({ADDRESS}") > 40
     assert re.findall("^## (.*)", listed, re.MULTILINE)[::10] == ["Install", "Optional"]
+    names = re.findall(r"^- \[(.*?)\]\(", listed, re.MULTILINE)
+    assert len(names) == len(set(names))
     # The first page is the same list.
     waiting, seen = ["llms.txt", "docs/index.md"], set[str]()
     while waiting:
