@@ -58,7 +58,7 @@ def test_a_wrong_value_takes_no_neighbour_with_it_and_names_have_any_spelling() 
     )
     server, problems = read_table({"root-markers": ["a"], "rootMarker": []}, ServerTable())
     assert server == ServerTable(root_markers=("a",))
-    assert problems == ("rootMarker: unknown option; did you mean 'root_markers'?",)
+    assert problems == ("rootMarker: unknown option; did you mean 'root-markers'?",)
 
 
 def test_settings_of_the_client_that_others_read_are_no_faults() -> None:

@@ -127,14 +127,13 @@ def _level(severity: Severity, lowest: str) -> str:
 
 
 def _sarif(diagnostics: Sequence[FileDiagnostic], _: Sequence[str]) -> str:
-    severities = {code: default_severity(code) for code in Code}
     rules = [
         {
             "id": code,
-            "defaultConfiguration": {"level": _level(severity, "note")},
+            "defaultConfiguration": {"level": _level(default_severity(code), "note")},
             "shortDescription": {"text": code.replace("-", " ")},
         }
-        for code, severity in severities.items()
+        for code in Code
     ]
     rules += [
         {"id": code, "shortDescription": {"text": about}}

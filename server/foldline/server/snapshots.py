@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -46,16 +47,8 @@ class LspSnapshot(Snapshot):
     @classmethod
     def wrap(cls, snapshot: Snapshot, encoding: Encoding) -> LspSnapshot:
         """The same document at the same moment."""
-        return cls(
-            snapshot.uri,
-            snapshot.open_document,
-            snapshot.analysis,
-            snapshot.folder,
-            snapshot.source,
-            snapshot.instructions,
-            encoding,
-            _index(snapshot.text, encoding),
-        )
+        same = {one.name: getattr(snapshot, one.name) for one in fields(Snapshot)}
+        return cls(**same, encoding=encoding, index=_index(snapshot.text, encoding))
 
     def offset(self, position: types.Position) -> int:
         """The offset of a position."""

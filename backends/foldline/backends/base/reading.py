@@ -96,7 +96,7 @@ def read(value: object, kind: type[T]) -> tuple[T | None, dict[str, str]]:
 
 
 def read_table(
-    values: object, base: TableT, where: str = "", *, others: Iterable[str] = (), joint: str = "_"
+    values: object, base: TableT, where: str = "", *, others: Iterable[str] = ()
 ) -> tuple[TableT, tuple[str, ...]]:
     """Return `base` with the values of a table that fit, and a sentence for each other one.
 
@@ -107,9 +107,8 @@ def read_table(
         base: The values that the table doesn't set. Tables in it are merged.
         where: The table's path, for the sentences.
         others: Names in the table that other code reads.
-        joint: What joins the words of the names that a problem suggests.
     """
-    reading = _Reading(lenient=True, others=others, joint=joint)
+    reading = _Reading(lenient=True, others=others)
     changed = reading.members(type(base), {} if values is None else values, where)
     for name, value in changed.items():
         if isinstance(value, Mapping):
@@ -137,8 +136,7 @@ def read_project(
     if (values := _table(file, root, keys)) is None:
         return None
     where = f"{file}: {'.'.join(keys)}"
-    joint = "_" if names else "-"
-    read, problems = read_table(values, base, ".".join(keys), others=others, joint=joint)
+    read, problems = read_table(values, base, ".".join(keys), others=others)
     if is_own and isinstance(values, Mapping) and "tool" in values:
         problems = ("leave the line [tool.foldline] out, here its keys stand alone",)
     problems = tuple(f"{file}: {problem}" for problem in problems)
@@ -189,15 +187,12 @@ def _parts(hint: Any) -> tuple[Any, tuple[Any, ...]]:
 class _Reading:
     """One reading; `problems` has what was wrong so far, by path."""
 
-    __slots__ = ("_joint", "_lenient", "_others", "problems")
+    __slots__ = ("_lenient", "_others", "problems")
 
-    def __init__(
-        self, *, lenient: bool = False, others: Iterable[str] = (), joint: str = "_"
-    ) -> None:
+    def __init__(self, *, lenient: bool = False, others: Iterable[str] = ()) -> None:
         self.problems: dict[str, str] = {}
         self._lenient = lenient
         self._others = frozenset(others)
-        self._joint = joint
 
     def value(self, hint: Any, value: object, path: str) -> object:
         """Return the value as that type; `_WRONG` after a problem that leaves nothing of it."""
@@ -319,7 +314,8 @@ class _Reading:
     def _unknown(self, path: str, name: str, known: Iterable[str], what: str) -> None:
         # Near names are looked for in what is shown.
         is_shown = len(self.problems) <= MOST_PROBLEMS
-        name, *known = (one.replace("_", self._joint) for one in (name, *known))
+        if self._lenient:
+            name, *known = (one.replace("_", "-") for one in (name, *known))
         self.problems[path] = unknown(name, known, what) if is_shown else what
 
 
