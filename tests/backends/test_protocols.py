@@ -1,11 +1,11 @@
 """The benchmark that measures by the protocols of others counts as they do."""
 
 import difflib
-import os
 import random
-import subprocess
+import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -17,13 +17,16 @@ from ..benchmarks.bench_context import numbers_of, packed
 from ..benchmarks.bench_protocols import (
     Clone,
     Score,
+    agreement,
     functions_in,
     gold_lines,
+    lines_read,
     ndcg,
     said_in,
     score,
     shown_in,
 )
+from ..repositories import git
 
 # Removed and added, these look like the headers of files.
 LINE = st.sampled_from(["a", "b", "", "-- a/x.py", "++ b/x.py", "@ -1 +1 @@"])
@@ -114,33 +117,17 @@ def test_a_score_takes_one_line_of_a_function_and_all_of_the_gold() -> None:
 
 def test_a_checkout_has_the_files_of_its_commit_and_leaves_the_clone(tmp_path: Path) -> None:
     clone = tmp_path / "clone"
-    names = {
-        f"GIT_{who}_{what}": "x" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
-    }
-
-    def git(*arguments: str) -> str:
-        done = subprocess.run(
-            ["git", "-C", str(clone), *arguments],
-            check=True,
-            capture_output=True,
-            text=True,
-            env={**os.environ, **names},
-        )
-        return done.stdout.strip()
-
     clone.mkdir()
-    git("init", "--quiet")
     commits = []
     for files in ({"a.py": "1", "old/b.py": "2"}, {"a.py": "3", "c.py": "4"}):
-        git("rm", "-r", "--quiet", "--ignore-unmatch", ".")
+        for file in clone.glob("[!.]*"):
+            shutil.rmtree(file) if file.is_dir() else file.unlink()
         for name, text in files.items():
             (clone / name).parent.mkdir(exist_ok=True)
             (clone / name).write_text(text)
-        git("add", ".")
-        git("commit", "--quiet", "-m", "x")
-        commits.append(git("rev-parse", "HEAD"))
+        commits.append(committed(clone))
     (clone / "a.py").write_text("mine")
-    git("add", "a.py")
+    git(clone, "add", "a.py")
     place = tmp_path / "place"
     for commit, expected in zip(
         (*commits, commits[0]),
@@ -152,4 +139,31 @@ def test_a_checkout_has_the_files_of_its_commit_and_leaves_the_clone(tmp_path: P
         assert {file.relative_to(place).as_posix() for file in files_there} == expected
     assert Clone(clone).text(commits[1], "c.py") == "4"
     assert Clone(clone).text(commits[0], "c.py") is None
-    assert git("status", "--porcelain") == "M  a.py"
+    assert git(clone, "status", "--porcelain") == "M  a.py\n"
+
+
+def test_what_an_agent_read_is_what_it_was_sent(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/a.py").write_text("one\ntwo\nthree\n")
+    (tmp_path / "b.py").write_text("one\ntwo\n")
+    committed(tmp_path)
+    steps: list[dict[str, Any]] = [
+        {"path": "a.py", "bytes": 90, "start": 2, "lines": 9},
+        {"path": "b.py", "bytes": 90},
+        {"path": "b.py", "bytes": 90, "start": 7, "lines": 2},
+        {"path": "lib/a.py", "bytes": 5},
+        {"path": "c.py", "bytes": 90},
+        {"bytes": 90, "other": True},
+    ]
+    read = lines_read(Clone(tmp_path), "HEAD", steps)
+    assert read == {"lib/a.py": {2, 3}, "b.py": {1, 2}}
+    assert agreement(read, {"b.py": {2}, "lib/a.py": {1, 3}, "c.py": {1, 2}}) == (0.4, 0.5)
+    assert agreement(read, {}) == (0, 0)
+
+
+def committed(clone: Path) -> str:
+    """The new commit of all files of a folder."""
+    git(clone, "init", "--quiet")
+    git(clone, "add", ".")
+    git(clone, "commit", "--quiet", "-m", "x")
+    return git(clone, "rev-parse", "HEAD").strip()

@@ -106,10 +106,10 @@ _FAILED = Score(file=False, function=False, line=False, lines=0, precision=0)
 
 @dataclass(slots=True)
 class Outcome:
-    """The scores of one tool, or of one way to ask."""
+    """The scores of one tool, or of one way to ask, and the tokens or files of its answers."""
 
     scores: list[Score] = field(default_factory=list)
-    tokens: list[int] = field(default_factory=list)
+    sizes: list[float] = field(default_factory=list)
 
     def percent(self, name: str) -> float:
         """The mean of a score."""
@@ -274,15 +274,16 @@ def localised(folder: Path, scratch: Path, limit: int | None) -> list[Measuremen
                 ("found", score(repair.gold, functions, {hit.path: set() for hit in hits}, {})),
             ):
                 outcomes[name].scores.append(one)
-            outcomes["shown"].tokens.append(tokens)
-            read_lines = _read_lines(clone, repair.commit, sessions.get(repair.task.id, []))
-            if read_lines:
+            outcomes["shown"].sizes.append(tokens)
+            outcomes["found"].sizes.append(len(hits))
+            was_read = lines_read(clone, repair.commit, sessions.get(repair.task.id, []))
+            if was_read:
                 answers: dict[str, Lines] = dict(
                     zip(_BUDGETS, (shown, shown_in(*packed(access, question))), strict=True)
                 )
                 answers |= {name: regions[repair.task.id] or {} for name, regions in others.items()}
                 for name, lines in answers.items():
-                    read[name].append(agreement(read_lines, lines))
+                    read[name].append(agreement(was_read, lines))
     return [*_localised(outcomes, [*others]), *_efficiencies(read)]
 
 
@@ -316,7 +317,7 @@ def _sessions() -> dict[str, list[dict[str, Any]]]:
     return {row["id"]: [step for step in row["steps"] if step["tool"] == "read"] for row in rows}
 
 
-def _read_lines(clone: Clone, commit: str, steps: Iterable[Mapping[str, Any]]) -> Lines:
+def lines_read(clone: Clone, commit: str, steps: Iterable[Mapping[str, Any]]) -> Lines:
     """The lines of Python files that an agent was sent."""
     read: dict[str, set[int]] = defaultdict(set)
     for step in steps:
@@ -345,11 +346,11 @@ def _localised(outcomes: Mapping[str, Outcome], others: Sequence[str]) -> Iterat
         for way, work in ways.items():
             beside = others if way == "shown" else ()
             yield _percent(
-                work,
+                work.format(files=statistics.median(outcomes["found"].sizes)),
                 outcomes[way].percent(name),
                 {other: outcomes[other].percent(name) for other in beside},
             )
-    tokens = tuple(map(float, outcomes["shown"].tokens))
+    tokens = tuple(outcomes["shown"].sizes)
     yield Measurement(work=f"tokens of {len(tokens)} answers", values=tokens, unit="tokens")
 
 
@@ -357,7 +358,7 @@ _ROWS = {
     "file": {
         "shown": "FILE: shown",
         "named": "FILE: shown or named",
-        "found": f"FILE: `search_for_files`, {SEARCH_BUDGET:,} bytes",
+        "found": "FILE: named by `search_for_files`, {files:g} files in the median",
     },
     "function": {"shown": "FUNCTION: a line shown", "named": "FUNCTION: a line shown, or named"},
     "line": {"shown": "LINE: shown"},

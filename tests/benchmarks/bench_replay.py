@@ -37,6 +37,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.benchmarks.bench_context import numbers_of
 from tests.benchmarks.bench_localise import releases, workspace
 from tests.benchmarks.measurement import Measurement, as_json, told
 
@@ -231,8 +232,7 @@ class Replay:
         self.outcome.looks += 1
         shown = self._shown.setdefault(path, set())
         for detail in context.symbols:
-            first = detail.body_line or detail.line
-            shown.update(range(first, first + detail.body.count("\n") + 1))
+            shown.update(numbers_of(detail))
         # What it shows can be asked for by itself.
         asked = self._asked.setdefault(path, {})
         asked["whole"] = ("get_file_outline", {"path": path}, range(0))
