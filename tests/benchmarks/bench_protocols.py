@@ -358,7 +358,7 @@ _ROWS = {
     "file": {
         "shown": "FILE: shown",
         "named": "FILE: shown or named",
-        "found": "FILE: named by `search_for_files`, {files:g} files in the median",
+        "found": "FILE: named by `search_for_files` (median: {files:g} files)",
     },
     "function": {"shown": "FUNCTION: a line shown", "named": "FUNCTION: a line shown, or named"},
     "line": {"shown": "LINE: shown"},
@@ -376,7 +376,7 @@ def _efficiencies(read: Mapping[str, list[tuple[float, float]]]) -> Iterator[Mea
     for name in _BUDGETS:
         efficiency, recall = means[name]
         yield _percent(
-            f"context efficiency against one agent's reads, {name} ({recall:.0f} % of them shown)",
+            f"context efficiency against one agent's reads, {name} ({recall:.0f} % shown)",
             efficiency,
             others if name == _BUDGETS[0] else {},
         )
@@ -386,7 +386,7 @@ _BUDGETS = f"{TOKENS:,} tokens", f"{CONTEXT_BUDGET:,} bytes"
 
 
 def _percent(work: str, value: float, others: Mapping[str, float]) -> Measurement:
-    anchor = ", ".join(f"{name} {other:.1f} %" for name, other in others.items())
+    anchor = ", ".join(f"{name} {other:.1f}" for name, other in others.items())
     return Measurement(work=work, values=(value,), unit="%", anchor=anchor)
 
 
@@ -417,15 +417,13 @@ def queried(folder: Path, scratch: Path, limit: int | None) -> list[Measurement]
             paths = [file.relative_to(place / root).as_posix() for file in files]
             rows[name] = [100 * _asked(access, query, paths) for query in queries]
     means = {name: statistics.fmean(row) for name, row in rows.items()}
-    lost = sorted(means, key=lambda name: means[name] - published[name])
-    both = statistics.fmean(means.values()), statistics.fmean(published[name] for name in means)
-    return [
-        _percent(f"NDCG@10 of files, {len(means)} repositories", both[0], {"semble": both[1]}),
-        *(
-            _percent(f"{name}, {len(rows[name])} queries", means[name], {"semble": published[name]})
-            for name in lost
-        ),
+    each = [
+        f"{name} {means[name]:.1f}/{published[name]:.1f}"
+        for name in sorted(means, key=lambda name: means[name] - published[name])
     ]
+    work = f"NDCG@10 of files, mean, and each beside semble's: {', '.join(each)}"
+    theirs = statistics.fmean(published[name] for name in means)
+    return [_percent(work, statistics.fmean(means.values()), {"semble": theirs})]
 
 
 def _asked(access: SmartFileAccess, query: Mapping[str, Any], paths: Sequence[str]) -> float:

@@ -33,18 +33,18 @@ IMAGES = ROOT / "docs" / "images"
 PROTOCOLS = "FOLDLINE_PROTOCOLS"
 """The variable that names a folder with what others published: see `bench_protocols`."""
 PROTOCOLS_NOTE = """\
-The rules, and what `FOLDLINE_PROTOCOLS` has to hold, are in `tests/benchmarks/bench_protocols.py`.
-Ours is one `generate_scoped_context` for each report, in a checkout with tests and documentation.
+The rules, and the data of others that it takes, are in `tests/benchmarks/bench_protocols.py`.
+FILE, FUNCTION and LINE are roust's: an answer of at most 8,192 tokens has all of a repair. Ours is
+one `generate_scoped_context`, in a checkout with tests and documentation.
 
 What can't be compared:
 
-- roust and archex are scored by what they published for these 114 tasks. roust was developed on
-  them, as foldline was; its README's figures are of 300. It reads the history, too, and its answers
-  have up to 8,694 tokens.
-- semble ranks parts of files, and several of its ten may be of one file. A model wrote its queries
-  and judged them. Twelve of its 63 repositories were at hand. Nothing was chosen by these queries.
-- SWE-Explore takes what several agents read who solved the task. Here it's one, who may have
-  failed: its figures can't stand beside these.
+- roust is scored by what it published for these 114 tasks, on which both were developed. Its
+  README's figures are of 300. It reads the history, too, and fills 8,482 to 8,694 tokens.
+- semble ranks parts of files, of which ten may be of one file. A model wrote its queries and judged
+  them. Twelve of its 63 repositories were at hand; nothing was tuned on its queries.
+- SWE-Explore takes what several agents read who solved a task. Here it's one, who may have failed:
+  its figures can't stand beside ours.
 """
 
 
