@@ -231,6 +231,8 @@ def test_findings_are_written_as_sarif(project: Path) -> None:
     rule = sarif_run["tool"]["driver"]["rules"][result["ruleIndex"]]
     assert log["version"] == "2.1.0"
     assert rule["id"] == result["ruleId"] == "unknown-placeholder"
+    levels = [one["defaultConfiguration"]["level"] for one in sarif_run["tool"]["driver"]["rules"]]
+    assert set(levels) == {"error", "warning", "note"}
     place = result["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == "bad.py"
     assert place["region"]["startColumn"] == 71

@@ -156,12 +156,12 @@ class Arguments:
     path: str
     start: int = 1
     keys: tuple[str, ...] = ()
-    limit: float | None = None
+    line_limit: float | None = None
 
 
 def test_structure_takes_what_fits() -> None:
-    assert structure({"path": "a", "keys": ["x"], "limit": 2}, Arguments) == Arguments(
-        "a", keys=("x",), limit=2.0
+    assert structure({"path": "a", "keys": ["x"], "line_limit": 2}, Arguments) == Arguments(
+        "a", keys=("x",), line_limit=2.0
     )
 
 
@@ -174,6 +174,7 @@ def test_structure_takes_what_fits() -> None:
         ({"path": "a", "keys": "abc"}, ("keys",), "expected a list of texts, got 'abc'"),
         ({"path": "a", "keys": ["x", 1]}, ("keys[1]",), "expected a text, got 1"),
         ({"path": "a", "pth": "b"}, ("pth",), "unknown argument; did you mean 'path'?"),
+        ({"path": "a", "line-limit": 2}, ("line-limit",), "; did you mean 'line_limit'?"),
         ([], (), "expected an object, got []"),
     ],
 )
