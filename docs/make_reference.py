@@ -201,7 +201,7 @@ def of_class(node: ast.ClassDef) -> list[str]:
         for line in fields
     ]
     if fields:
-        parts.append("\n".join(fields))
+        parts.append("\n".join(["**Attributes:**\n", *fields]))
     members = [
         f"- `{name}`: {flat(text)}" if text else f"- `{name}`"
         for name, text in enum_members(node, notes)

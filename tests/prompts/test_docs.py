@@ -133,3 +133,5 @@ def test_the_reference_has_a_page_for_each_module_that_users_meet() -> None:
     assert len(pages) == sum(map(len, (module.MODULES, module.STORES, module.CODE))) + 1
     assert "## PromptTemplate\n" in pages["template.md"]
     assert all(f"]({name})" in pages["README.md"] for name in pages if name != "README.md")
+    run_together = re.compile(r"^[ ]*- .*\n\n- ", re.MULTILINE)
+    assert [name for name, text in pages.items() if run_together.search(text)] == []
