@@ -43,7 +43,6 @@ class Scan:
     instructions: tuple[Path, ...] = ()
 
     def options(self, file: str) -> PromptOptions:
-        """The project's options for one of the files."""
         return self.folder.options(Path(file))
 
     def counter(self, encoding: Encoding | None = None) -> TokenCounter:

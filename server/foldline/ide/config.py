@@ -126,7 +126,6 @@ class PromptOptions:
 
 
 def read_project_options(file: Path, root: Path) -> Nearest[PromptOptions]:
-    """Read the options that a project has for a file."""
     return nearest_table(file, root, PromptOptions, others=_OTHERS)
 
 

@@ -103,7 +103,6 @@ class Folder:
         return read_options(self._client_options, self.project_options(file).table)[0]
 
     def counter(self, file: Path | None = None) -> TokenCounter:
-        """The token counter of its options."""
         options = self.options(file)
         return token_counter(options.tokens, exact=options.exact_tokens)
 

@@ -36,12 +36,10 @@ def found_in(ls: FoldlineServer, snapshot: LspSnapshot) -> Sequence[checks.Diagn
 
 
 def lsp_diagnostics(ls: FoldlineServer, snapshot: LspSnapshot) -> list[types.Diagnostic]:
-    """The diagnostics of a document, as LSP has them."""
     return [lsp_diagnostic(item, snapshot) for item in found_in(ls, snapshot)]
 
 
 def lsp_diagnostic(found: checks.Diagnostic, snapshot: LspSnapshot) -> types.Diagnostic:
-    """One diagnostic, as LSP has it."""
     related: list[types.DiagnosticRelatedInformation] = []
     for item in found.related:
         location = snapshot.location(item.place)

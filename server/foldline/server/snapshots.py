@@ -51,11 +51,9 @@ class LspSnapshot(Snapshot):
         return cls(**same, encoding=encoding, index=_index(snapshot.text, encoding))
 
     def offset(self, position: types.Position) -> int:
-        """The offset of a position."""
         return self.index.offset(position)
 
     def range(self, span: Span | SourceSpan) -> types.Range:
-        """The range of a span of the document."""
         return self.index.range(span.start, span.end)
 
     def locations(self, places: Iterable[SourceSpan]) -> list[types.Location]:

@@ -98,7 +98,6 @@ def as_wanted(
 
 
 def at_node(node: Node) -> LazyLocation:
-    """Location of a node."""
     return partial(span_of, node)
 
 

@@ -189,7 +189,6 @@ class InstructionFile:
         return [match.start() for match in re.finditer("\n", self.text)]
 
     def end_of_line(self, offset: int) -> int:
-        """Return where the line of an offset ends."""
         # Without a newline, -1 becomes the length of the text.
         return max(offset, self.text.find("\n", offset) % (len(self.text) + 1))
 
