@@ -64,6 +64,8 @@ class _AtRevision:
         """Return whether the revision has it, by one meaning or several."""
         return self.exists(mention)
 
+    has = of
+
     def exists(self, mention: Mention, _: Iterable[str] = ()) -> bool:
         """Return whether the revision has it."""
         return bool(self._search.homes(len(self._search.history.commits) - 1, mention))

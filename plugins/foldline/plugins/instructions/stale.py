@@ -256,11 +256,12 @@ class Search:
         return max(ends)
 
     def _near(self, mention: Mention, verdict: Verdict) -> str:
-        """Return what stands in place of a mention now; it means one thing."""
+        """Return what stands in place of a mention now; a path means one thing."""
         every = {Kind.PATH: self._near_paths, Kind.SYMBOL: self._near_symbols}.get(mention.kind)
+        means = self.targets.of if mention.kind == Kind.PATH else self.targets.has
         with suppress(RevisionError):
             for near in islice(every(mention, verdict), _MOST_NEAR) if every else ():
-                if near != mention.name and self.targets.of(mention._replace(name=near)):
+                if near != mention.name and means(mention._replace(name=near)):
                     return near + "/" * mention.name.endswith("/")
         return ""
 
