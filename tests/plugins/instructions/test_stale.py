@@ -430,6 +430,20 @@ def test_a_name_that_changed_with_its_file_is_offered(repository: Repository) ->
     assert repository.stale() == [("step_4", ended, "leap")]
 
 
+def test_a_new_name_that_is_gone_too_or_means_several_things_is_not_offered(
+    repository: Repository,
+) -> None:
+    text = "Call `open_cart()`, see `lib/old.txt` and `lib/gone.txt`.\n"
+    old, gone = "how a cart is opened\n" * 9, "how a cart is closed\n" * 9
+    files = {"x/lib/old.txt": old, "x/lib/gone.txt": gone, "y/b/new.txt": ""}
+    repository.commit("start", {"AGENTS.md": text, "cart.py": CODE, **files})
+    moved = {"x/lib/old.txt": None, "x/b/new.txt": old, "x/lib/gone.txt": None, "x/c.txt": gone}
+    ended = repository.commit("go", {"cart.py": CODE.replace("open_cart", "begin"), **moved})
+    repository.commit("end", {"cart.py": "class Cart: ...\n", "x/c.txt": None})
+    near = {"open_cart": "", "lib/old.txt": "x/b/new.txt", "lib/gone.txt": ""}
+    assert repository.stale() == [(name, ended, new) for name, new in near.items()]
+
+
 def test_a_path_in_a_skill_is_of_the_skill_or_of_the_root(repository: Repository) -> None:
     """By its end alone it's an example, which is of the project that the skill is used in."""
     text = "`src/app.ts`, `in/lib/src/`, `./make.py`, `src/shop/`\n"
