@@ -343,11 +343,21 @@ def test_code_is_indexed_before_names_are_looked_up(
 def test_what_never_was_and_what_is_elsewhere_now_is_not_stale(repository: Repository) -> None:
     text = "`Nothing.here`, `lib/none.py`, `make it`, `Cart.total`, `a.py`, `os.path.join()`\n"
     of_tests = {"tests/helpers.py": "def make_cart(): ...\n"}
-    text += "Tests may call `make_cart()`.\n"
-    repository.commit("start", {"AGENTS.md": text, "cart.py": CODE, "a.py": "", **of_tests})
+    text += "Tests may call `make_cart()`. Call `Tax.rate_it`, `Duty.payIt()`.\n"
+    files = {"cart.py": CODE, "a.py": "", "tax.rb": "class Tax\n  def self.rate_it; end\nend\n"}
+    files["Duty.kt"] = "object Duty { fun payIt() {} }\n"
+    repository.commit("start", {"AGENTS.md": text, **files, **of_tests})
     repository.commit("remove", dict.fromkeys(of_tests))
     base = "class Base:\n    def total(self): ...\n\n\nclass Cart(Base): ...\n"
-    repository.commit("move", {"cart.py": None, "lib/base.py": base, "a.py": None, "lib/a.py": ""})
+    new: dict[str, str | None] = {
+        "cart.py": None,
+        "lib/base.py": base,
+        "a.py": None,
+        "lib/a.py": "",
+    }
+    new["tax.rb"] = "class Tax\n  class << self\n    def rate_it; end\n  end\nend\n"
+    new["Duty.kt"] = "class Duty { companion object { fun payIt() {} } }\n"
+    repository.commit("move", new)
     assert repository.stale() == []
 
 

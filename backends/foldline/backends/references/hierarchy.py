@@ -452,7 +452,9 @@ class Hierarchy:
 def fit(path: str, qualified: str, name: str) -> int | None:
     """Rank a dotted name's fit to a symbol: 0 is best; None where it doesn't mean it."""
     language = language_of(path)
-    keys, parts = ([key_of(part, language) for part in one.split(".")] for one in (qualified, name))
+    # What a class itself has is called by its name, as in `class << self` and a `companion object`.
+    plain = (one.replace(".self.", ".").replace(".companion.", ".") for one in (qualified, name))
+    keys, parts = ([key_of(part, language) for part in one.split(".")] for one in plain)
     module = re.sub(r"(?<=.)/(?:__init__|index|mod)\Z", "", splitext(path)[0]).split("/")
     for count in range(min(len(keys), len(parts)), 0, -1):
         rest = parts[: len(parts) - count]
