@@ -14,10 +14,13 @@ from foldline.backends import SmartFileAccess
 from foldline.backends.files.source import split_lines
 
 from ..benchmarks.bench_context import numbers_of, packed
+from ..benchmarks.bench_localise import tasks
 from ..benchmarks.bench_protocols import (
     Clone,
+    Repair,
     Score,
     agreement,
+    changed_lines,
     functions_in,
     gold_lines,
     lines_read,
@@ -34,22 +37,33 @@ EDITS = st.dictionaries(st.integers(0, 40), st.lists(LINE, max_size=2), max_size
 FILES = st.tuples(st.lists(LINE, max_size=40), EDITS)
 
 
-@given(st.dictionaries(st.sampled_from(["a.py", "lib/b c.py", "new.py"]), FILES))
-@example({"a.py": (["-- a/x.py", *["a"] * 12], {0: [], 12: ["b"]})})
+@given(
+    st.dictionaries(st.sampled_from(["a.py", "lib/b c.py", "new.py"]), FILES),
+    st.sampled_from([0, 3]),
+)
+@example({"a.py": (["-- a/x.py", *["a"] * 12], {0: [], 12: ["b"]})}, 3)
 def test_gold_lines_are_the_old_sides_of_a_patch(
-    files: dict[str, tuple[list[str], dict[int, list[str]]]],
+    files: dict[str, tuple[list[str], dict[int, list[str]]]], around: int
 ) -> None:
     patch: list[str] = []
     expected: dict[str, set[int]] = {}
+    changed: dict[str, set[int]] = {}
     for path, (old, edits) in files.items():
         new = [line for n, kept in enumerate(old) for line in edits.get(n, [kept])]
         source = "/dev/null" if path == "new.py" else f"a/{path}"
-        patch += difflib.unified_diff(old, new, source, f"b/{path}", lineterm="")
-        groups = difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(3)
+        patch += difflib.unified_diff(old, new, source, f"b/{path}", lineterm="", n=around)
+        groups = difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(around)
         hunks = [range(group[0][1] + 1, group[-1][2] + 1) for group in groups]
         if hunks and path != "new.py":
             expected[path] = {number for hunk in hunks for number in hunk}
+            changed[path] = {
+                number
+                for tag, start, end, *_ in difflib.SequenceMatcher(None, old, new).get_opcodes()
+                if tag != "equal"
+                for number in (range(start + 1, end + 1) or [max(start, 1)])
+            }
     assert gold_lines("\n".join(patch)) == expected
+    assert changed_lines("\n".join(patch)) == changed
 
 
 @given(st.sets(st.integers(1, 12), max_size=12), st.integers(1, 12))
@@ -103,16 +117,16 @@ def test_a_score_takes_one_line_of_a_function_and_all_of_the_gold() -> None:
     found = functions_in(source)
     assert sorted(found) == [("far", range(6, 8)), ("near", range(1, 4))]
     functions = [("a.py", name, lines) for name, lines in found]
-    gold = {"a.py": {3, 6}}
-    yes = Score(file=True, function=True, line=True, lines=1, precision=1)
-    whole = score(gold, functions, {"a.py": {1, 2, 3, 6}}, {})
+    repair = Repair(tasks()[0], "", {"a.py": {3, 6}}, {"a.py": {3}})
+    yes = Score(file=True, function=True, line=True, changed=True, lines=1, precision=1)
+    whole = score(repair, functions, {"a.py": {1, 2, 3, 6}}, {})
     assert whole == replace(yes, precision=0.5)
-    part = score(gold, functions, {"a.py": {1, 7}, "b.py": {3}}, {})
-    assert part == replace(yes, line=False, lines=0, precision=0)
-    named = score(gold, functions, {"a.py": {3}}, {"a.py": "6-7 async def far(self)"})
+    part = score(repair, functions, {"a.py": {1, 7}, "b.py": {3}}, {})
+    assert part == replace(yes, line=False, changed=False, lines=0, precision=0)
+    named = score(repair, functions, {"a.py": {3}}, {"a.py": "6-7 async def far(self)"})
     assert named == replace(yes, line=False, lines=0.5)
-    missed = score(gold, functions, {"b.py": {3}}, {"b.py": "near far"})
-    assert missed == Score(file=False, function=False, line=False, lines=0, precision=0)
+    missed = score(repair, functions, {"b.py": {3}}, {"b.py": "near far"})
+    assert missed == replace(part, file=False, function=False)
 
 
 def test_a_checkout_has_the_files_of_its_commit_and_leaves_the_clone(tmp_path: Path) -> None:

@@ -4,18 +4,22 @@
         [--only NAME] [--limit N] [--json]
 
 Nothing of others is kept here: FOLDER, or else the variable `FOLDLINE_PROTOCOLS`, names theirs.
+With the variable, `tests.benchmarks.run protocols` writes the page.
 
 - `git/NAME`: clones, called as in SWE-bench (`django`) or in semble's `repos.json` (`cobra`).
 - `swebench_lite.parquet`: only the rows of `localise_tasks.jsonl` are read.
 - `regions/NAME.jsonl`: what other tools returned for the tasks, as in roust's `lab`: for each
-  `instance_id`, the `regions` of each path, or none where it failed.
-- `semble/`: of its `benchmarks`, `repos.json`, `annotations/`, and results as `published.json`.
+  `instance_id`, the `regions` of each path, or none where it failed. The page has `full300_v11`
+  and, as `roust-bm25`, `lite300_bm25` of narehart/roust 3dcd905, which has the parquet file, too.
+- `semble/`: of its `benchmarks`, `repos.json`, `annotations/`, and results as `published.json`: for
+  the page `semble-hybrid-0332378809c5`, with the annotations of the same commit.
 
 *roust's protocol*: each report is asked once, in a checkout of the commit before the repair, with
 tests and documentation; the answer is a context (`generate_scoped_context`) of at most 8,192 tokens
 of cl100k. FILE, FUNCTION and LINE are how often it has all files, functions or lines of the old
-sides of the repair's hunks, three lines of context included. A function counts if one line of it is
-shown, as roust counts. *Named* is what an outline or a signature says as well.
+sides of the repair's hunks, three lines of context included; without these, *changed lines alone*.
+A function counts if one line of it is shown, as roust counts. *Named* is what an outline or a
+signature says as well.
 
 *semble's*: NDCG@10 of its queries, but of files instead of chunks, as `search_for_files` finds
 files. These queries were asked once, and nothing was chosen by them.
@@ -78,11 +82,12 @@ Lines: TypeAlias = "Mapping[str, set[int]]"
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A report, the commit before its repair, and the old sides of the repair's hunks."""
+    """A report, the commit before its repair, and the repair's patch."""
 
     task: Task
     commit: str
     gold: Lines
+    changed: Lines
 
     @property
     def project(self) -> str:
@@ -97,11 +102,12 @@ class Score:
     file: bool
     function: bool
     line: bool
+    changed: bool
     lines: float
     precision: float
 
 
-_FAILED = Score(file=False, function=False, line=False, lines=0, precision=0)
+_FAILED = Score(file=False, function=False, line=False, changed=False, lines=0, precision=0)
 
 
 @dataclass(slots=True)
@@ -119,20 +125,39 @@ class Outcome:
 def gold_lines(patch: str) -> dict[str, set[int]]:
     """The lines of the old files that the hunks of a patch have; new files have none."""
     found: dict[str, set[int]] = {}
+    for path, sign, number in _hunk_lines(patch):
+        found.setdefault(path, set()).update(() if sign == "+" else (number,))
+    return found
+
+
+def changed_lines(patch: str) -> dict[str, set[int]]:
+    """The lines that a patch removes, and those after which it inserts."""
+    found: dict[str, set[int]] = {}
+    for path, sign, number in _hunk_lines(patch):
+        found.setdefault(path, set()).update((max(number, 1),) if sign != " " else ())
+    return found
+
+
+def _hunk_lines(patch: str) -> Iterator[tuple[str, str, int]]:
+    """The path, the sign and the old number of each line; of an insertion, of the line before."""
     path = ""
+    number = 0
     left = {"-": 0, "+": 0}
     for line in patch.split("\n"):
+        sign = line[:1] or " "
         if any(left.values()):
             for side in left:
-                left[side] -= line[:1] in ("", " ", side)
+                left[side] -= sign in (" ", side)
+            number += sign in " -"
+            if path and sign in " -+":
+                yield path, sign, number
         elif hunk := _HUNK.match(line):
-            start, old, new = (int(number or 1) for number in hunk.groups())
+            start, old, new = (int(count or 1) for count in hunk.groups())
             left = {"-": old, "+": new}
-            if path:
-                found.setdefault(path, set()).update(range(start, start + old))
+            # A hunk without old lines names the line before it.
+            number = start - (old > 0)
         elif line.startswith("--- "):
             path = line.removeprefix("--- a/") if line.startswith("--- a/") else ""
-    return found
 
 
 def functions_in(text: str) -> list[tuple[str, range]]:
@@ -149,9 +174,13 @@ def functions_in(text: str) -> list[tuple[str, range]]:
 
 
 def score(
-    gold: Lines, functions: Iterable[tuple[str, str, range]], shown: Lines, said: Mapping[str, str]
+    repair: Repair,
+    functions: Iterable[tuple[str, str, range]],
+    shown: Lines,
+    said: Mapping[str, str],
 ) -> Score:
     """Compare an answer with a repair: the lines that it shows, and what it says of each file."""
+    gold = repair.gold
     common = sum(len(lines & shown.get(path, set())) for path, lines in gold.items())
     total = sum(map(len, gold.values()))
     return Score(
@@ -162,6 +191,7 @@ def score(
             for path, name, lines in functions
         ),
         line=common == total,
+        changed=all(lines <= shown.get(path, set()) for path, lines in repair.changed.items()),
         lines=common / total,
         precision=common / max(sum(map(len, shown.values())), 1),
     )
@@ -232,15 +262,20 @@ class Clone:
 def repairs(folder: Path, limit: int | None) -> list[Repair]:
     """The repairs of our tasks, from SWE-bench."""
     wanted = {task.id: task for task in tasks()[:limit]}
-    table = import_module("pyarrow.parquet").read_table(
+    try:
+        parquet = import_module("pyarrow.parquet")
+    except ModuleNotFoundError:
+        raise SystemExit("pyarrow reads SWE-bench: add `--with pyarrow` to `uv run`") from None
+    table = parquet.read_table(
         folder / "swebench_lite.parquet",
         columns=["instance_id", "base_commit", "patch"],
         filters=[("instance_id", "in", [*wanted])],
     )
     rows: dict[str, dict[str, str]] = {row["instance_id"]: row for row in table.to_pylist()}
     return [
-        Repair(task, rows[name]["base_commit"], gold_lines(rows[name]["patch"]))
+        Repair(task, row["base_commit"], gold_lines(row["patch"]), changed_lines(row["patch"]))
         for name, task in wanted.items()
+        for row in (rows[name],)
     ]
 
 
@@ -260,8 +295,8 @@ def localised(folder: Path, scratch: Path, limit: int | None) -> list[Measuremen
             if not gold.isdisjoint(lines)
         ]
         for name, regions in others.items():
-            shown = regions[repair.task.id]
-            result = _FAILED if shown is None else score(repair.gold, functions, shown, {})
+            shown = regions.get(repair.task.id)
+            result = _FAILED if shown is None else score(repair, functions, shown, {})
             outcomes[name].scores.append(result)
         with checked_out(clone, repair.commit, scratch / repair.project) as access:
             question = repair.task.issue
@@ -269,9 +304,9 @@ def localised(folder: Path, scratch: Path, limit: int | None) -> list[Measuremen
             shown = shown_in(context, text)
             hits = access.search_files(question, budget=SEARCH_BUDGET)
             for name, one in (
-                ("shown", score(repair.gold, functions, shown, {})),
-                ("named", score(repair.gold, functions, shown, said_in(text))),
-                ("found", score(repair.gold, functions, {hit.path: set() for hit in hits}, {})),
+                ("shown", score(repair, functions, shown, {})),
+                ("named", score(repair, functions, shown, said_in(text))),
+                ("found", score(repair, functions, {hit.path: set() for hit in hits}, {})),
             ):
                 outcomes[name].scores.append(one)
             outcomes["shown"].sizes.append(tokens)
@@ -281,7 +316,9 @@ def localised(folder: Path, scratch: Path, limit: int | None) -> list[Measuremen
                 answers: dict[str, Lines] = dict(
                     zip(_BUDGETS, (shown, shown_in(*packed(access, question))), strict=True)
                 )
-                answers |= {name: regions[repair.task.id] or {} for name, regions in others.items()}
+                answers |= {
+                    name: regions.get(repair.task.id) or {} for name, regions in others.items()
+                }
                 for name, lines in answers.items():
                     read[name].append(agreement(was_read, lines))
     return [*_localised(outcomes, [*others]), *_efficiencies(read)]
@@ -362,6 +399,7 @@ _ROWS = {
     },
     "function": {"shown": "FUNCTION: a line shown", "named": "FUNCTION: a line shown, or named"},
     "line": {"shown": "LINE: shown"},
+    "changed": {"shown": "changed lines alone: shown"},
     "lines": {"shown": "gold lines shown, mean"},
     "precision": {"shown": "lines shown that are gold, mean"},
 }

@@ -34,8 +34,9 @@ PROTOCOLS = "FOLDLINE_PROTOCOLS"
 """The variable that names a folder with what others published: see `bench_protocols`."""
 PROTOCOLS_NOTE = """\
 The rules, and the data of others that it takes, are in `tests/benchmarks/bench_protocols.py`.
-FILE, FUNCTION and LINE are roust's: an answer of at most 8,192 tokens has all of a repair. Ours is
-one `generate_scoped_context`, in a checkout with tests and documentation.
+FILE, FUNCTION and LINE are roust's: an answer of at most 8,192 tokens has all of a repair, and of
+its lines the three around, too. Ours is one `generate_scoped_context`, in a checkout with tests and
+documentation.
 
 What can't be compared:
 
