@@ -38,14 +38,9 @@ def manifests(root: Path, version: str) -> dict[Path, str]:
     """Return the text of each manifest by its path below `root`."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     entry = json.loads((root / "release/server.json").read_text(encoding="utf-8"))
-    about = {
-        "name": project["name"],
-        "version": version,
-        "description": entry["description"],
-        "author": {"name": project["name"]},
-        "license": project["license"],
-        "keywords": project["keywords"],
-    }
+    about = {"name": project["name"], "version": version, "description": entry["description"]}
+    about |= {"author": {"name": project["name"]}}
+    about |= {key: project[key] for key in ("license", "keywords")}
     template = Template((root / SOURCE).read_text(encoding="utf-8"))
     tables = tomllib.loads(template.safe_substitute(about))
     if addresses := read_addresses(root):
@@ -62,6 +57,10 @@ def manifest_faults(root: Path, version: str) -> Iterator[str]:
     for path, text in made.items():
         if not (root / path).is_file() or (root / path).read_text(encoding="utf-8") != text:
             yield f"- {path} isn't what {SOURCE} makes: run `uv run poe generate`."
+    for path in (path.relative_to(root) for path in root.glob("release/plugin*/**/*")):
+        known = path in made or path.name in ("README.md", "SKILL.md") or (root / path).is_dir()
+        if not known or (root / path).is_symlink():
+            yield f"- {path} is a link, or no part of a plugin, which would publish it: delete it."
     servers = json.loads(made[PLUGIN / ".lsp.json"])
     for plugin in json.loads(made[MARKETPLACE])["plugins"]:
         servers |= plugin.get("lspServers", {})

@@ -223,14 +223,14 @@ def test_without_the_extra_server_reading_code_says_what_to_install(base: Path, 
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text("utf-8"), re.S)
     assert blocks
     refused = 0
-    for number in range(len(blocks)):
-        # Later blocks use what the first ones made, or nothing that needs a package.
-        for program in (blocks[number], "".join(blocks[: number + 1])):
-            done = run_python(base, program)
-            last = done.stderr.strip().rpartition("\n")[2]
-            if done.returncode and not last.startswith("NameError"):
-                assert last == f"ModuleNotFoundError: Reading code {NEEDED}"
-                refused += 1
+    # Later blocks use what the first ones made, or nothing that needs a package.
+    upto = ("".join(blocks[: number + 1]) for number in range(len(blocks)))
+    for program in dict.fromkeys((*blocks, *upto)):
+        done = run_python(base, program)
+        last = done.stderr.strip().rpartition("\n")[2]
+        if done.returncode and not last.startswith("NameError"):
+            assert last == f"ModuleNotFoundError: Reading code {NEEDED}"
+            refused += 1
     assert refused
 
 

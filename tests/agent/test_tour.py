@@ -99,6 +99,19 @@ def test_a_verb_that_fails_fails_the_tour(tmp_path: Path) -> None:
         tour_steps.run_verbs(tmp_path)
 
 
+@pytest.mark.parametrize("directory", ["/dev/null/none", ""])
+def test_without_room_for_temporary_files_the_tour_says_where_they_may_be(
+    directory: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise shutil.Error([("from", "to", "[Errno 28] No space left on device")])
+
+    monkeypatch.setattr(tempfile, "tempdir", directory or str(tmp_path))
+    monkeypatch.setattr(shutil, "copytree", full)
+    with pytest.raises(tour_steps.TourError, match="set TMPDIR to another folder"):
+        tour_steps.run_verbs(tour.example_workspace("go_service"))
+
+
 def test_a_step_that_fails_fails_the_tour(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

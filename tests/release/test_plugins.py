@@ -124,6 +124,22 @@ def test_a_broken_file_of_language_servers_is_found(copied: Path) -> None:
     assert fault.startswith(f"- {LSP} isn't")
 
 
+@pytest.mark.parametrize("name", [".env", "bin/uvx", "README.md", "skills/foldline/data"])
+def test_what_a_plugin_would_publish_by_accident_is_found(copied: Path, name: str) -> None:
+    path = copied / PLUGIN / name
+    path.parent.mkdir(exist_ok=True)
+    if name == "README.md":
+        # A link out of the folder; the archive would hold what it leads to.
+        path.unlink()
+        path.symlink_to(ROOT / name)
+    elif name.startswith("skills"):
+        path.symlink_to(ROOT / "docs", target_is_directory=True)
+    else:
+        path.touch()
+    (fault,) = manifest_faults(copied, VERSION)
+    assert fault.startswith(f"- {PLUGIN / name} is a link, or no part of a plugin")
+
+
 @pytest.mark.parametrize("languages", ['{ ".md" = "markdown" }', '{ ".py" = "python" }'])
 def test_a_language_server_without_languages_is_found(copied: Path, languages: str) -> None:
     replace(copied / SOURCE, languages, "{}")
@@ -220,7 +236,20 @@ async def test_mcp_json_starts_the_server_for_the_clients_roots_and_for_no_other
             for name in listed:
                 text, is_error = await call(client, name)
                 assert is_error
-                assert "the plugin's folder, not the project's: start the server" in text
+                assert (
+                    "the plugin's folder, not the project's: in the project's folder, run" in text
+                )
+
+
+async def test_the_plugin_is_known_by_its_files_where_no_variable_names_it(
+    monkeypatch: pytest.MonkeyPatch, copied: Path
+) -> None:
+    for folder in (PLUGIN, PLUGIN / "skills", "release"):
+        monkeypatch.chdir(copied / folder)
+        async with connect_here(Options()) as client:
+            text, is_error = await call(client, "get_tree")
+            assert is_error == (folder == PLUGIN)
+            assert ("uvx --from 'foldline[server]' foldline tree" in text) == is_error
 
 
 @pytest.mark.parametrize("variable", ["PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"])
@@ -252,17 +281,18 @@ def test_the_language_servers_of_both_plugins_start(wheel: Path, tmp_path: Path)
     for plugin in json.loads((ROOT / MARKETPLACE).read_text(encoding="utf-8"))["plugins"]:
         servers |= plugin.get("lspServers", {})
     assert len(servers) == 2
-    for server in servers.values():
-        message = json.dumps(
-            {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}
-        )
-        done = subprocess.run(
-            [server["command"], *server["args"]],
-            input=f"Content-Length: {len(message)}\r\n\r\n{message}",
-            cwd=tmp_path,
-            env={**os.environ, **fresh(wheel)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert '"serverInfo"' in done.stdout, done.stderr
+    # They differ in the files that they are for.
+    (command,) = {(server["command"], *server["args"]) for server in servers.values()}
+    message = json.dumps(
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}
+    )
+    done = subprocess.run(
+        command,
+        input=f"Content-Length: {len(message)}\r\n\r\n{message}",
+        cwd=tmp_path,
+        env={**os.environ, **fresh(wheel)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert '"serverInfo"' in done.stdout, done.stderr

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # By Agent Plugins and by Claude Code, set for what a plugin starts.
 _PLUGINS = ("PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT")
+# In the folder of foldline's own plugin, for clients that set neither.
+_OURS = ("plugin.json", "mcp.json", "skills/foldline/SKILL.md")
 
 
 class NoFolderError(Exception):
@@ -150,23 +152,20 @@ def open_folders(workspace: Workspace, roots: Iterable[Path]) -> Folders:
     workspace.set_roots(map(resolved, roots))
     for root in workspace.roots:
         try:
-            folder = Folder("", workspace.access(root), workspace)
+            access = workspace.access(root)
+            by_root[access.file_backend.root] = Folder("", access, workspace)
         except (BackendError, OSError) as error:
             problems.append(str(error))
-        else:
-            by_root[folder.root] = folder
     if not by_root:
         raise NoFolderError(
             "There is no folder to read: open one in the client, or start the server with "
             "`foldline mcp --root DIR`" + "".join(f"; {problem}" for problem in problems)
         )
-    if len(by_root) == 1:
-        return Folders(tuple(by_root.values()))
     names: dict[str, Folder] = {}
     for root, folder in by_root.items():
         name = free_name(root.name or "root", names, "-")
         names[name] = replace(folder, prefix=f"{name}/")
-    return Folders(tuple(names.values()))
+    return Folders(tuple((by_root if len(by_root) == 1 else names).values()))
 
 
 def working_folder() -> Path:
@@ -182,16 +181,16 @@ def working_folder() -> Path:
         raise NoFolderError(f"The folder in which the server was started is gone: {how}") from error
     if folder == Path("~").expanduser() or folder == Path(folder.anchor):
         raise NoFolderError(f"The server was started in {folder}, which is no workspace: {how}")
-    if any(folder.is_relative_to(resolved(root)) for root in map(os.environ.get, _PLUGINS) if root):
+    plugins = [folder] if all((folder / name).is_file() for name in _OURS) else []
+    plugins += [resolved(root) for root in map(os.environ.get, _PLUGINS) if root]
+    if any(map(folder.is_relative_to, plugins)):
         raise NoFolderError(
             f"The client sends no roots, and {folder} is the plugin's folder, not the project's: "
-            "start the server with `foldline mcp --root DIR`, or run `foldline tree` and the other "
-            "verbs in the project's folder"
+            "in the project's folder, run `foldline tree` and the other verbs in a shell, where it "
+            f"isn't installed by `uvx --from 'foldline[server]' foldline tree`; or {how}"
         )
     return folder
 
 
 def _is_below(path: str, root: Path) -> bool:
-    return Path(os.path.normpath(path)).is_relative_to(root) or (
-        Path(os.path.realpath(path)).is_relative_to(root)
-    )
+    return any(Path(way(path)).is_relative_to(root) for way in (os.path.normpath, os.path.realpath))

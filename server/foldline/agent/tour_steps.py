@@ -84,8 +84,6 @@ async def _prompt_steps(workspace: Workspace, file: Path) -> list[Shown]:
     prompt = PromptRef(uri=uri_of(file))
     folded = await perform(workspace, prompt, RenderPrompt())
     closed = [block.key for block in folded.blocks if block.visibility == "SUMMARY"]
-    if SECTION not in closed:
-        raise TourError(f"the section {SECTION} is not folded")
     sections: list[Line] = []
     for block in folded.blocks:
         indent = "  " * block.depth
@@ -100,17 +98,16 @@ async def _prompt_steps(workspace: Workspace, file: Path) -> list[Shown]:
     everything = folded
     while closed:
         overrides = dict.fromkeys((block.key for block in everything.blocks), "FULL")
-        everything = await perform(
-            workspace, replace(prompt, view=View(overrides=overrides)), RenderPrompt()
-        )
+        opened_all = replace(prompt, view=View(overrides=overrides))
+        everything = await perform(workspace, opened_all, RenderPrompt())
         closed = [block.key for block in everything.blocks if block.visibility == "SUMMARY"]
     full_size = (size_of(everything.text), "the prompt with everything open")
     arguments: dict[str, object] = {"section_keys": [SECTION], "reason": REASON}
     text, title = opened.render.text, f"The model opens `{SECTION}`"
-    new_lines = [*_new_lines(folded.text, text)]
+    step = _step(title, "open_sections", arguments, text, full_size)
     return [
         (_step("The prompt, folded", "render", {}, folded.text, full_size), sections),
-        (_step(title, "open_sections", arguments, text, full_size), new_lines),
+        (step, [*_new_lines(folded.text, text)]),
     ]
 
 
@@ -142,17 +139,20 @@ def run_verbs(example: Path) -> list[Shown]:
     Raises:
         TourError: One failed.
     """
-    with TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
-        folder = Path(scratch, example.name)
-        # A repository of its own, wherever the system keeps temporary files.
-        (folder / ".git").mkdir(parents=True)
-        shutil.copytree(example, folder, dirs_exist_ok=True)
-        caches, os.environ[CACHES] = os.environ.get(CACHES, ""), scratch
-        try:
+    caches = os.environ.get(CACHES, "")
+    try:
+        with TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+            folder = Path(scratch, example.name)
+            # A repository of its own, wherever the system keeps temporary files.
+            (folder / ".git").mkdir(parents=True)
+            shutil.copytree(example, folder, dirs_exist_ok=True)
+            os.environ[CACHES] = scratch
             with chdir(folder):
                 return [_verb_step(row, folder) for row in _ROWS["verbs"]]
-        finally:
-            os.environ[CACHES] = caches
+    except OSError as error:
+        raise TourError("no room for temporary files: set TMPDIR to another folder") from error
+    finally:
+        os.environ[CACHES] = caches
 
 
 def _verb_step(row: dict[str, Any], folder: Path) -> Shown:
