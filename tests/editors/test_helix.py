@@ -154,7 +154,8 @@ def test_helix_shows_a_prompt_by_the_settings_of_the_page(
         helix.type("\x03:lsp-workspace-command foldline.server.show\r")
         helix.wait(lambda: len(helix.said("answered", "window/showMessage")) == 2)
         helix.type(":quit!\r")
-        helix.wait(lambda: any(one.get("method") == "exit" for one in helix.messages("asked")))
+        # It waits 3 s for the answer, and says `exit` only after it.
+        helix.wait(lambda: any(one.get("method") == "shutdown" for one in helix.messages("asked")))
 
 
 def test_helix_finds_the_command_of_the_page(program: Callable[..., str], tmp_path: Path) -> None:
