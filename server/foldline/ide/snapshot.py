@@ -63,7 +63,6 @@ class Snapshot:
 
     @property
     def options(self) -> PromptOptions:
-        """The options for it."""
         return self.folder.options(Path(file_of(self.uri)))
 
     @property

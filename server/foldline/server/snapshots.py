@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
     Encoding = types.PositionEncodingKind | str | None
 
-_index = lru_cache(maxsize=16)(LineIndex.of)
+# More texts would be old ones of a document that is typed in.
+_index = lru_cache(maxsize=8)(LineIndex.of)
 
 
 @record

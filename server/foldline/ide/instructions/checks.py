@@ -35,7 +35,6 @@ class Finding(NamedTuple):
     same: tuple[int, int] | None = None
 
     def diagnostic(self, file: str) -> Diagnostic:
-        """Return it as a diagnostic of a file."""
         place, severity = SourceSpan(file, *self.place), default_severity(self.code)
         first = "It is written here first."
         related = (Related(SourceSpan(file, *self.same), first),) if self.same else ()
