@@ -16,7 +16,7 @@ import sys
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from pydantic import TypeAdapter
 
@@ -123,10 +123,13 @@ def settings_page() -> str:
 def settings_schema() -> str:
     """Return the JSON Schema of what a client answers to `workspace/configuration`."""
     schema = TypeAdapter(PromptOptions).json_schema()
+    hints = get_type_hints(PromptOptions, include_extras=True)
     properties = {}
     for name, _, doc in _attributes(PromptOptions):
         camel = re.sub("_(.)", lambda letter: letter[1].upper(), name)
         properties[camel] = {**schema["properties"][name], "description": doc}
+        for bounds in getattr(hints[name], "__metadata__", ()):
+            properties[camel]["minimum"] = int(bounds.least)
     closed = {"type": "object", "additionalProperties": False}
     section = {**closed, "properties": properties}
     head = {"$schema": "http://json-schema.org/draft-07/schema#", "title": "Settings of foldline"}

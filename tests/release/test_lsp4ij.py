@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator  # type: ignore[import-untyped] # It has no types.
 
@@ -174,12 +174,13 @@ def test_a_planted_fault_is_found(plant: Callable[[dict[str, Any]], None], fault
 OPTIONS = Draft7Validator(read("settings.schema.json"))
 NAMES = tuple(read("settings.schema.json")["properties"]["foldline"]["properties"])
 VALUES = st.one_of(
-    *(st.none(), st.booleans(), st.integers(0, 9000), st.sampled_from(("o200k", "cl100k", "x"))),
+    *(st.none(), st.booleans(), st.integers(-1, 9000), st.sampled_from(("o200k", "cl100k", "x"))),
     st.lists(st.sampled_from(("claude-code", "codex")), max_size=2),
     st.dictionaries(st.just("long-summary"), st.sampled_from(("hint", "off", "x")), max_size=1),
 )
 
 
+@example({"tokenBudget": -1})
 @given(st.dictionaries(st.sampled_from((*NAMES, "token")), VALUES, max_size=4))
 def test_the_dialog_refuses_what_the_server_reports(section: dict[str, Any]) -> None:
     # To the server, null is no value; the dialog refuses it where it means nothing.
