@@ -87,7 +87,7 @@ def test_paths_are_from_the_repository_not_from_a_package_in_it(
 BODY = "".join(f"- `src/part_{number}.py` holds part {number}.\n" for number in range(20))
 LONG = (
     f"# Rules\n\n## Data\n<!-- fold: where data lives -->\n{BODY}\n"
-    f"## More\n<!-- fold: more -->\n{BODY}"
+    f"## More {'and more ' * 7}\n<!-- fold: more -->\n{BODY}"
 )
 
 
@@ -127,7 +127,7 @@ def texts(folder: Path) -> dict[str, str]:
             [
                 f"{folder}/skills/app-{name}/SKILL.md"
                 for folder in (".agents", ".claude")
-                for name in ("data", "more")
+                for name in ("data", f"more{'-and-more' * 6}-a")
             ],
             "names and descriptions of 2 skills",
         ),

@@ -157,7 +157,7 @@ def _places(
     heads = {"paths": f"paths: {globs}", "globs": f"globs: {joined}\nalwaysApply: false"}
     for section in sections:
         slug = re.sub(r"[\W_]+", "-", file.short_key(section))
-        full = name if options.to_rule or len(sections) == 1 else f"{name}-{slug}"
+        full = name if options.to_rule or len(sections) == 1 else f"{name}-{slug}"[:64].strip("-")
         about = json.dumps(section.summary, ensure_ascii=False)
         heads[""] = f"name: {full}\ndescription: {about}"
         yield [
