@@ -203,14 +203,14 @@ class History:
         return {blob: text for blob in wanted if (text := self._texts.get(blob)) is not None}
 
     def _read(self, blobs: Sequence[str]) -> None:
-        sizes = self._run(("cat-file", "--batch-check=%(objectsize)"), blobs).split(b"\n")
+        told = self._run(("cat-file", "--batch-check=%(objectsize)"), blobs).split(b"\n")
+        # Of a file that git lacks, it says so.
+        sizes = (int(one) if one.isdigit() else _LARGEST_FILE + 1 for one in told[:-1])
         if self._size > _MOST_BYTES:
             self._texts.clear()
             self._size = 0
         small, left = list[str](), _MOST_BYTES
-        for blob, written in zip(blobs, sizes[:-1], strict=True):
-            # Of one that git lacks, it says so.
-            size = int(written) if written.isdigit() else _LARGEST_FILE + 1
+        for blob, size in zip(blobs, sizes, strict=True):
             if size > _LARGEST_FILE:
                 self._texts[blob] = None
             elif size <= left:

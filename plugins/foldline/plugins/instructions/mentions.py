@@ -217,8 +217,7 @@ def _path(text: str, start: int) -> Iterator[Mention]:
 
 
 def _is_file(name: str) -> bool:
-    is_known = language_of(name) != UNKNOWN or _ENDINGS.search(name) or _FILE_NAMES.match(name)
-    return bool(is_known)
+    return language_of(name) != UNKNOWN or bool(_ENDINGS.search(name) or _FILE_NAMES.match(name))
 
 
 def symbol_in(text: str, start: int) -> Mention | None:

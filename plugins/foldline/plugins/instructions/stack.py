@@ -137,8 +137,7 @@ def loaded(folder: Folder, path: str) -> dict[Stack, dict[str, InstructionFile]]
     for client in project_clients(folder, folder.root / path):
         maker = _Stack(folder.access.file_backend, _NO_COUNTER, client, path, ".")
         stack = maker.build()
-        files = ((one.path, maker.read(one.path)) for one in stack.files)
-        found[stack] = {one: file for one, file in files if file}
+        found[stack] = {one.path: file for one in stack.files if (file := maker.read(one.path))}
     return found
 
 

@@ -41,7 +41,7 @@ _SAID = re.compile(r"\b(?:[Rr]emoved?|[Dd]eprecated|[Ff]ormerly|[Nn]o longer|use
 """Lines that already say that something is gone."""
 OF_OTHERS = re.compile(r"(?:^|/)(?:skills|templates?|fixtures?|testdata|examples?)/")
 """Folders whose files instruct agents elsewhere."""
-_OF_LIBRARIES = re.compile(r"\.d\.[cm]?ts\Z|(?:^|/)(?:vendor|third[_-]party|node_modules)/")
+_COPIED = re.compile(r"\.d\.[cm]?ts\Z|(?:^|/)(?:vendor|third[_-]party|node_modules)/").search
 _OF_PATHS = (Kind.PATH, Kind.GLOB)
 _MORE_SECONDS = 5.0
 """How long after that what was found is looked for in the files."""
@@ -66,9 +66,8 @@ class StaleMention(NamedTuple):
     @property
     def message(self) -> str:
         """The finding as a sentence."""
-        commit, ended = self.commit, "no file has it now"
-        if commit is not None:
-            ended = f"{commit.hash[:8]} of {commit.date} ended it: {commit.subject}"
+        one = self.commit
+        ended = f"{one.hash[:8]} of {one.date} ended it: {one.subject}" if one else "it's gone now"
         text = f"`{self.mention.name}` meant something when this line was written; {ended}"
         return text + (f"; did you mean `{self.near}`?" if self.near else "")
 
@@ -216,10 +215,9 @@ class Search:
 
     def _defining(self, mention: Mention, blobs: Mapping[str, str]) -> tuple[str, ...]:
         """Return those of some files that define a symbol."""
-        word, every = mention.word, filter(is_indexed, blobs)
-        code = [path for path in every if not _OF_LIBRARIES.search(path)]
-        if not (self._of_tests or word.lower().startswith("test")):
-            code = [path for path in code if not is_of_tests(path)]
+        word, every = mention.word, [path for path in blobs if is_indexed(path)]
+        tests = self._of_tests or word.lower().startswith("test")
+        code = [one for one in every if not _COPIED(one) and (tests or not is_of_tests(one))]
         texts = self.history.texts(blobs[path] for path in code[:_MOST_FILES])
         using = [(path, text) for path in code if word in (text := texts.get(blobs[path], ""))]
         if len(using) > MOST_USING:

@@ -98,9 +98,8 @@ class Tree:
             case Kind.COMMAND:
                 return self.tasks(mention.name, folder)
         path = mention.dotted.replace(".", "/")
-        if "/" not in path:
-            return []
-        return self.named(f"{path}.py", "") or self.named(f"{path}/__init__.py", "")
+        files = [f"{path}.py", f"{path}/__init__.py"] if "/" in path else []
+        return next(filter(None, (self.named(one, "") for one in files)), [])
 
     def named(self, name: str, folder: str) -> list[str]:
         """Return what a path in a file of `folder` may mean: from there, from the root, by its end.
@@ -143,8 +142,7 @@ class Tree:
         how = _all_tasks()[program.removeprefix("uv run ").split()[0]]
         for path in chain.from_iterable(map(self.ending, how.files)):
             yield from _tasks_in(how, path, self.read(path))
-        some = self.paths if how.scripts else ()
-        for script in filter(None, map(re.compile(how.scripts).fullmatch, some)):
+        for script in filter(None, map(re.compile(how.scripts).fullmatch, self.paths)):
             yield script[1].replace("/", ":"), Target(script[0], 0, f"`{script[0]}`")
 
 
@@ -154,12 +152,9 @@ def links(document: Snapshot) -> Iterator[Link]:
     path = Path(document.analysis.file)
     # Making it may walk the folder.
     targets = cache(lambda: Targets(folder.access, path.relative_to(folder.root).as_posix()))
-    named = (
-        mentions_of(document.analysis)
-        if file is None
-        else ((one, Span(one.start, one.end)) for one in mentions(file.markdown))
-    )
-    for mention, place in named:
+    every = () if file is None else mentions(file.markdown)
+    own = ((one, Span(one.start, one.end)) for one in every)
+    for mention, place in mentions_of(document.analysis) if file is None else own:
         yield Link(place, partial(lambda one: targets().of(one), mention))
 
 
@@ -313,9 +308,7 @@ class Targets:
     def symbols(self, mention: Mention) -> tuple[Found, ...]:
         """Return the parts of the one definition that a symbol's name means; else nothing."""
         *owner, word = mention.dotted.split(".")
-        every = [
-            one for one in self._defining(mention.dotted) if one.name.rpartition(".")[2] == word
-        ]
+        every = [one for one in self._defining(mention.dotted) if one.name.split(".")[-1] == word]
         if not owner:
             # A member alone is named by many words, and so is a function such as `New`.
             plain = word.istitle() and not mention.called
