@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,30 +23,25 @@ def register(verbs: Verbs) -> None:
         "fold", help="fold the marked sections of an instruction file", description=DESCRIPTION
     )
     parser.add_argument("file", metavar="FILE", help="the instruction file")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
-        "--open-sections", action="append", default=[], metavar="KEY", help="show a section in full"
-    )
-    for group, option, value, meaning in (
+    option, what = parser.add_argument, parser.add_mutually_exclusive_group().add_argument
+    opened = partial(what, action="append", default=[])
+    many = partial(option, action="extend", default=[], nargs="+")
+    for add, name, value, meaning in (
+        (opened, "--open-sections", "KEY", "show a section in full"),
         (what, "--to", "PATH", "move the sections to a file, such as DIR/AGENTS.md"),
         (what, "--to-rule", "NAME", "move them to a rule for the files of --paths"),
         (what, "--to-skill", "NAME", "move each to a skill; NAME begins the names of several"),
         (what, "--unfold", "", "bring moved sections back"),
         (what, "--suggest", "", "list sections that look like reference"),
-        (parser, "--dry-run", "", "show the change, and write nothing"),
-        (parser, "--tool", "NAME", "the client's name for `read_section`, in what is printed"),
-        (parser, "--root", "DIR", "the folder that the client works in (default: the repository)"),
+        (option, "--dry-run", "", "show the change, and write nothing"),
+        (option, "--tool", "NAME", "the client's name for `read_section`, in what is printed"),
+        (option, "--root", "DIR", "the folder that the client works in (default: the repository)"),
+        (many, "--section", "KEY", "the sections to move or bring back (default: all)"),
+        (many, "--paths", "GLOB", "the files that a rule is for"),
+        (many, "--client", "NAME", "whose rules or skills (default: those the repository shows)"),
     ):
         kind: dict[str, Any] = {"metavar": value} if value else {"action": "store_true"}
-        group.add_argument(option, help=meaning, **kind)
-    for option, value, meaning in (
-        ("--section", "KEY", "the sections to move or bring back (default: all)"),
-        ("--paths", "GLOB", "the files that a rule is for"),
-        ("--client", "NAME", "whose rules or skills (default: those that the repository shows)"),
-    ):
-        parser.add_argument(
-            option, metavar=value, help=meaning, nargs="+", action="extend", default=[]
-        )
+        add(name, help=meaning, **kind)
     parser.set_defaults(run=run)
 
 

@@ -7,12 +7,11 @@ import os
 import re
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from posixpath import dirname
-from typing import TypeAlias
 
 from foldline.agent.install import files as edited
 from foldline.agent.refusals import Refused
@@ -28,11 +27,10 @@ from foldline.ide.instructions.front_matter import SKILL, faults, matches
 from foldline.ide.workspace import Workspace
 from foldline.links import resolved
 from foldline.plugins.instructions import fold
-from foldline.plugins.instructions.clients import all_clients, chosen_clients
-from foldline.plugins.instructions.moving import Changes, Mover
+from foldline.plugins.instructions.clients import chosen_clients
+from foldline.plugins.instructions.moving import Changes, Mover, Places
 from foldline.plugins.instructions.stack import stacks
 
-_Place: TypeAlias = tuple[str, str]
 BOM = "\ufeff"
 """The byte order mark, which a reader of text leaves out."""
 
@@ -59,7 +57,12 @@ def run(options: Namespace) -> int:
     file = replace(file, tool=tool, has_front_matter=False)
     opened = [one for key in options.open_sections for one in file.opening(key)]
     mark = BOM * read_bytes(path, LARGEST).startswith(BOM.encode())
-    _print(mark + file.render(opened).text)
+    text = mark + file.render(opened).text
+    if is_styled():
+        show(text, end="")
+    else:
+        # Programs get UTF-8, whatever the locale.
+        sys.stdout.buffer.write(text.encode())
     return 0
 
 
@@ -71,19 +74,19 @@ def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
     # Other Markdown may link to what moves.
     names = {path for path in every if path.endswith(".md")}
     names |= {one.relative_to(root).as_posix() for one in instruction_files(folder)}
-    mover, places = Mover(files, file.path, names), dict[InstructionSection, list[_Place]]()
-    keys = [file.section(key).key for key in options.section]
+    mover, places = Mover(files, file.path, names), Places()
+    chosen = [file.section(key) for key in options.section]
     options.client = options.client or settings_clients(options.file)
     if options.unfold:
-        changes = mover.unfold(keys)
+        changes = mover.unfold([one.key for one in chosen])
     else:
-        sections = [one for one in file.sections if one.key in keys] if keys else file.folded
+        sections = [one for one in file.sections if one in chosen] or file.folded
         for section in (one for one in sections if not one.summary):
             place = f"{file.path}:{file.line(section.start)}"
             raise Refused(f"{place} has no mark: write <!-- fold: what it tells --> below it")
         if not sections:
             raise Refused(f"{file.path} marks no section: --suggest looks for some")
-        places = dict(zip(sections, _places(options, folder, file, sections), strict=True))
+        places = _places(options, folder, file, sections)
         changes = mover.fold(places)
         for name, head in (one for copies in places.values() for one in copies):
             _check_place(folder, file.path, name, head)
@@ -121,57 +124,48 @@ def _places(
     folder: Folder,
     file: InstructionFile,
     sections: Sequence[InstructionSection],
-) -> Iterator[list[_Place]]:
-    """Yield where each section goes: files, each with what begins it if it's new."""
+) -> Places:
+    """Return where each section goes."""
     if options.to:
         target = resolved(options.to)
         is_fit = target.is_relative_to(folder.root) and target.suffix in (".md", ".mdc")
         if not is_fit or target == folder.root / file.path:
             raise Refused(f"--to {options.to}: name another file in {folder.root}, as DIR/NAME.md")
-        yield from [[(target.relative_to(folder.root).as_posix(), "")]] * len(sections)
-        return
-    name = options.to_rule or options.to_skill
+        return {one: [(target.relative_to(folder.root).as_posix(), "")] for one in sections}
+    rule, name = options.to_rule, options.to_rule or options.to_skill
     if not re.fullmatch(r"\w[\w-]*", name):
         raise Refused(f"{name!r} isn't a name: letters, digits and hyphens")
-    exists = folder.access.file_backend.exists
-    used = [one for one in all_clients() if any(map(exists, one.signs or one.own))]
-    ways = [
-        [
-            (re.sub(r"\*+(/\*)?(?=[./])", "{}", path), rule.patterns)
-            for rule in client.rules
-            if rule.confirmed and (rule.patterns if options.to_rule else rule.lists == "skill")
-            for path in rule.files
-            if "*" in path
-        ]
-        for client in (chosen_clients(options.client) if options.client else used)
-    ]
-    chosen: list[_Place] = []
+    exists, ways = folder.access.file_backend.exists, list[list[tuple[str, str]]]()
+    for client in chosen_clients(options.client):
+        if options.client or any(map(exists, client.signs or client.own)):
+            sure = [one for one in client.rules if one.confirmed]
+            fit = [one for one in sure if (one.patterns if rule else one.lists == "skill")]
+            paths = [(path, one.patterns) for one in fit for path in one.files if "*" in path]
+            ways.append([(re.sub(r"\*+(/\*)?(?=[./])", "{}", path), key) for path, key in paths])
+    chosen: list[tuple[str, str]] = []
     while every := [one for way in ways if not {*way}.intersection(chosen) for one in way]:
         # One file may serve several clients; then a folder that is there is the team's.
-        chosen.append(
-            max(every, key=lambda one: (every.count(one), exists(dirname(one[0].format("")))))
-        )
-    if options.to_rule and not chosen:
+        every.sort(key=lambda one: not exists(dirname(one[0].format(""))))
+        chosen.append(max(every, key=every.count))
+    if rule and not chosen:
         raise Refused("--client says for which client: claude-code, copilot or cursor")
     globs, joined = json.dumps(options.paths), ",".join(options.paths)
     heads = {"paths": f"paths: {globs}", "globs": f"globs: {joined}\nalwaysApply: false"}
+    places = Places()
     for section in sections:
         slug = re.sub(r"[\W_]+", "-", file.short_key(section))
-        full = name if options.to_rule or len(sections) == 1 else f"{name}-{slug}"[:64].strip("-")
+        full = name if rule or len(sections) == 1 else f"{name}-{slug}"[:64].strip("-")
         about = json.dumps(section.summary, ensure_ascii=False)
         heads[""] = f"name: {full}\ndescription: {about}"
-        yield [
+        places[section] = [
             (path.format(full), f"---\n{heads.get(key, f'{key}: {json.dumps(joined)}')}\n---\n")
             for path, key in chosen or [(".agents/skills/{}/SKILL.md", "")]
         ]
+    return places
 
 
 def _costs(
-    options: Namespace,
-    folder: Folder,
-    file: InstructionFile,
-    changes: Changes,
-    places: Mapping[InstructionSection, Sequence[_Place]],
+    options: Namespace, folder: Folder, file: InstructionFile, changes: Changes, places: Places
 ) -> Iterator[str]:
     """Yield what each client that loads a file pays before and after, and where that is more."""
     files, counter = folder.access.file_backend, folder.counter()
@@ -208,11 +202,3 @@ def _suggest(workspace: Workspace, path: Path, file: InstructionFile) -> int:
     if end < 0:
         complain("no long section is without directives; mark one yourself, where you know better")
     return int(end < 0)
-
-
-def _print(text: str) -> None:
-    """Print a text as it is; programs get UTF-8, whatever the locale."""
-    if is_styled():
-        show(text, end="")
-    else:
-        sys.stdout.buffer.write(text.encode())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect, bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import lru_cache
@@ -27,6 +27,8 @@ from foldline.records import record
 
 Changes: TypeAlias = dict[str, str | None]
 """The new texts of files, by their paths from the root; None for one that goes."""
+Places: TypeAlias = dict[InstructionSection, list[tuple[str, str]]]
+"""The files to which sections move, each with what begins it if it's new."""
 _Edit: TypeAlias = tuple[int, int, str]
 _Goes: TypeAlias = dict[tuple[str, str], list[str]]
 """The files to which what has an anchor in a file moves."""
@@ -56,10 +58,8 @@ class Mover:
     changed: Changes = field(default_factory=dict)
     """Files taken for changed already."""
 
-    def fold(self, places: Mapping[InstructionSection, Sequence[tuple[str, str]]]) -> Changes:
-        """Return what changes if marked sections, none inside another, move to files.
-
-        A section has a copy in each of its files; with each is what begins it if it's new.
+    def fold(self, places: Places) -> Changes:
+        """Return what changes if marked sections, none inside another, are copied to files.
 
         Raises:
             ToolRefused: It couldn't be undone byte for byte, or a link would be lost.

@@ -180,16 +180,9 @@ class _Stack:
         # What each session has is first, and what is listed behind what is loaded.
         self.files.sort(key=lambda one: (one.when != When.ALWAYS, bool(one.lists)))
         spent = {when: sum(one.tokens for one in self.files if one.when == when) for when in When}
-        left = (one for one in self.left_out if self._real(one.path) not in self.seen)
-        return Stack(
-            self.client.name,
-            self.client.title,
-            self.client.note,
-            tuple(self.files),
-            tuple(dict.fromkeys(left)),
-            spent[When.ALWAYS],
-            spent[When.NESTED] + spent[When.MATCH],
-        )
+        left = dict.fromkeys(one for one in self.left_out if self._real(one.path) not in self.seen)
+        client, costs = self.client, (spent[When.ALWAYS], spent[When.NESTED] + spent[When.MATCH])
+        return Stack(client.name, client.title, client.note, tuple(self.files), tuple(left), *costs)
 
     @cached_property
     def above(self) -> list[str]:
