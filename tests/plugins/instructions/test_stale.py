@@ -221,10 +221,11 @@ def test_what_is_said_to_be_gone_and_what_is_a_library_s_now_is_not_stale(
     repository: Repository,
 ) -> None:
     text = "`open_cart()` is deprecated.\n`begin_cart()` is ours.\n`Session` has data.\n"
-    text += "`vscode.window.askPerson()` and `debounce_all()` are no part of it now.\n"
+    text += "`vscode.window.askPerson()` and `debounce_all()` are others'.\n`NSURLSession`\n"
     code = "class Session: ...\n\n\ndef open_cart(): ...\n\n\ndef begin_cart(): ...\n"
     asks = "declare module 'vscode' { export namespace window { function askPerson(); } }\n"
     others = {"types/vscode.d.ts": asks, "vendor/lo.py": "def debounce_all(): ...\n"}
+    others["a.swift"] = "public extension NSURLSession { func askPerson() {} }\n"
     repository.commit("start", {"AGENTS.md": text, "cart.py": code, **others})
     gone = {"cart.py": "from lib.sessions import Session\n", **dict.fromkeys(others)}
     ended = repository.commit("remove", gone)

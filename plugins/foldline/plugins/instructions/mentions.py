@@ -198,10 +198,8 @@ def _of_span(text: str, start: int) -> Iterator[Mention]:
     is_glob = text.find("/") > 0 or _is_file(text.replace("*", "x"))
     if is_glob and _GLOB.match(text) and re.search(r"\*|,.*\}", text):
         yield Mention(Kind.GLOB, text, start, start + len(text))
-    elif paths := list(_path(text, start)):
-        yield from paths
-    elif symbol := symbol_in(text, start):
-        yield symbol
+    else:
+        yield from list(_path(text, start)) or filter(None, [symbol_in(text, start)])
 
 
 def _path(text: str, start: int) -> Iterator[Mention]:

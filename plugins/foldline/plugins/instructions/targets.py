@@ -54,6 +54,8 @@ MOST_USING = 16
 """So many files that use a name are parsed where only that tells which of them define it."""
 _OWN = re.compile(r"(?:let|var) [a-z]")
 _MOST_KEPT = 1024
+# What extends a type doesn't define it.
+_EXTENDING = re.compile(r"(?:(?:public|private|fileprivate|unsafe) )?(?:extension|impl)\b").match
 _NO_NAMES = frozenset({SymbolKind.TEST, SymbolKind.EXPORT})
 is_of_tests = re.compile(
     r"(?:^|/)(?:[\w-]*(?:test|spec|example)[\w-]*|docs|samples)/|(?:^|/)test_|[_.](?:test|spec)\.",
@@ -191,8 +193,7 @@ def propose(access: SmartFileAccess, file: InstructionFile, offset: int) -> tupl
         names = sorted(name for name in index.last_defined() if name.startswith(begun))
         every |= dict.fromkeys(names[:_MOST_PROPOSED], CompletionKind.NAME)
     span = Span(line + unfinished.start(2), offset)
-    proposed = islice(every.items(), _MOST_PROPOSED)
-    return tuple(Completion(text, kind, text, span) for text, kind in proposed)
+    return tuple(Completion(one, every[one], one, span) for one in islice(every, _MOST_PROPOSED))
 
 
 class _Symbols(NamedTuple):
@@ -369,7 +370,8 @@ def names_in(path: str, text: str) -> frozenset[str]:
     except ParseRefusedError:
         return likely_names(path, text)
     every = (one for one in flatten(outline.symbols) if not is_local(one))
-    return frozenset(one.qualified_name for one in every if one.symbol.kind not in _NO_NAMES)
+    own = (one for one in every if not _EXTENDING(one.symbol.signature))
+    return frozenset(one.qualified_name for one in own if one.symbol.kind not in _NO_NAMES)
 
 
 @lru_cache(maxsize=_MOST_KEPT)
