@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -117,7 +118,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     out = _of_all_workers(tmp_path_factory, "wheel")
     with one_at_a_time("wheel"):
-        return next(out.glob("*.whl"), None) or try_wheels.build(out)
+        # Not where an earlier run had its own: uv goes on giving what it once unpacked from there.
+        return next(out.glob("*/*.whl"), None) or try_wheels.build(out / uuid4().hex)
 
 
 @pytest.fixture(scope="session")

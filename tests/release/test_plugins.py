@@ -196,11 +196,6 @@ def test_the_commands_of_the_skill_run(monkeypatch: pytest.MonkeyPatch, tmp_path
         assert done.returncode == 0, f"{words}: {done.stderr}"
 
 
-def fresh(wheel: Path) -> dict[str, str]:
-    """The variables by which uvx takes this wheel, not the last test's of the same name."""
-    return {"UV_FIND_LINKS": str(wheel.parent), "UV_REFRESH_PACKAGE": "foldline"}
-
-
 @pytest.mark.real
 async def test_mcp_json_starts_the_server_for_the_clients_roots_and_for_no_other_folder(
     wheel: Path, tmp_path: Path
@@ -217,7 +212,7 @@ async def test_mcp_json_starts_the_server_for_the_clients_roots_and_for_no_other
         args=server["args"],
         # As Agent Plugins says where a server names no other.
         cwd=plugin,
-        env={**os.environ, **fresh(wheel), "PLUGIN_ROOT": str(plugin)},
+        env={**os.environ, "UV_FIND_LINKS": str(wheel.parent), "PLUGIN_ROOT": str(plugin)},
     )
 
     async def roots(context: ClientRequestContext) -> types.ListRootsResult:
@@ -290,7 +285,7 @@ def test_the_language_servers_of_both_plugins_start(wheel: Path, tmp_path: Path)
         command,
         input=f"Content-Length: {len(message)}\r\n\r\n{message}",
         cwd=tmp_path,
-        env={**os.environ, **fresh(wheel)},
+        env={**os.environ, "UV_FIND_LINKS": str(wheel.parent)},
         capture_output=True,
         text=True,
         check=False,
