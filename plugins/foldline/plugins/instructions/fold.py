@@ -39,12 +39,11 @@ def _directives() -> tuple[tuple[re.Pattern[str], ...], tuple[frozenset[str], ..
     return tuple(map(re.compile, (orders, text, titles))), tuple(begin)
 
 
-def action_at(file: document.InstructionFile, path: str, offset: int) -> Action | None:
+def action_at(file: document.InstructionFile, path: str, at: int) -> Action | None:
     """Return what unfolds the section that is folded at an offset, or folds the innermost one.
 
     Only for a section that looks like reference, editors show a light bulb.
     """
-    at = offset
     around = [one for one in file.sections if one.start <= at < one.end or at == one.end == one.own]
     section = next((one for one in (*filter(lambda one: one.mark, around), *around[-1:])), None)
     if not (section and section.number and file.text[section.body : section.end].strip()):
@@ -55,8 +54,7 @@ def action_at(file: document.InstructionFile, path: str, offset: int) -> Action 
     newline = "\r\n" if file.text.endswith("\r\n", 0, section.body) else "\n"
     text = f"<!-- fold: {SUMMARY} -->{newline}"
     marked = (Change(SourceSpan(path, section.body, section.body), text),)
-    suggested = is_reference(file, section)
-    return Action(f"Fold {section.title}…", marked, fix=suggested, field=SUMMARY)
+    return Action(f"Fold {section.title}…", marked, fix=is_reference(file, section), field=SUMMARY)
 
 
 def order_in(text: str) -> str:

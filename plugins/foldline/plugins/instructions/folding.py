@@ -56,8 +56,7 @@ def run(options: Namespace) -> int:
     tool = options.tool if options.tool and workspace.folder(path).instructs(path) else ""
     file = replace(file, tool=tool, has_front_matter=False)
     opened = [one for key in options.open_sections for one in file.opening(key)]
-    mark = BOM * read_bytes(path, LARGEST).startswith(BOM.encode())
-    text = mark + file.render(opened).text
+    text = BOM * read_bytes(path, LARGEST).startswith(BOM.encode()) + file.render(opened).text
     if is_styled():
         show(text, end="")
     else:

@@ -7,7 +7,7 @@ heading stays in the file, with its summary and where the rest is.
 from __future__ import annotations
 
 import re
-from bisect import bisect, bisect_left
+from bisect import bisect
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
@@ -65,13 +65,13 @@ class Mover:
             ToolRefused: It couldn't be undone byte for byte, or a link would be lost.
         """
         home, goes, stubs = self._file(self.home), _Goes(), list[_Edit]()
-        starts, names = [one.start for one in home.sections], anchors(home)
+        named = [*zip(home.sections, anchors(home), strict=True)]
         for section, copies in places.items():
-            first, end = (bisect_left(starts, at) for at in (section.start, section.end))
-            for at in range(first, end):
-                # Its own heading also stays.
-                stays = [self.home] * (at == first)
-                goes[self.home, names[at]] = [*(path for path, _ in copies), *stays]
+            for one, anchor in named:
+                if section.start <= one.start < section.end:
+                    # Its own heading also stays.
+                    stays = [self.home] * (one == section)
+                    goes[self.home, anchor] = [*(path for path, _ in copies), *stays]
         targets = {path for copies in places.values() for path, _ in copies}
         texts = {path: self._mended(self._file(path), goes) for path in {*self.names, *targets}}
         for section, copies in places.items():
@@ -104,9 +104,8 @@ class Mover:
             ToolRefused: There is none, or it can't be told what it was.
         """
         home, edits, goes = self._file(self.home), dict[str, list[_Edit]](), _Goes()
-        every = ((one, _POINTER.match(home.text, one.body)) for one in home.sections)
-        stubs = [(one, match) for one, match in every if match and match.end() <= one.own]
-        stubs = [one for one in stubs if not keys or one[0].key in keys]
+        every = ((one, _POINTER.match(home.text, one.body, one.own)) for one in home.sections)
+        stubs = [(one, match) for one, match in every if match and (not keys or one.key in keys)]
         if not stubs or len(stubs) < len(keys):
             raise ToolRefused(f"{self.home} has no such section that `foldline fold` has moved")
         paths = sorted({*self.names, *(match[2] for _, match in stubs)})

@@ -45,8 +45,7 @@ class Instructions(Plugin):
             return ()
         from foldline.plugins.instructions.fold import action_at
 
-        action = action_at(document.instructions, document.analysis.file, start)
-        return () if action is None else (action,)
+        return filter(None, [action_at(document.instructions, document.analysis.file, start)])
 
     def check_repository(
         self, document: Snapshot, seconds: float, since: float

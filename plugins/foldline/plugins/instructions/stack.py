@@ -454,12 +454,8 @@ def _costs(
         for one in file.sections
     )
     cut = [(one.title, end) for one in file.sections if one.start <= end < len(file.text)]
-    return {
-        "tokens": cost(file.beginning, end),
-        "size": size_of(text),
-        "sections": sections,
-        "cut": cut[-1] if cut else None,
-    }
+    costs = {"tokens": cost(file.beginning, end), "size": size_of(text), "sections": sections}
+    return {**costs, "cut": cut[-1] if cut else None}
 
 
 def _folders(path: str) -> list[str]:
