@@ -151,6 +151,7 @@ def test_the_innermost_section_is_marked_and_nothing_in_front_matter() -> None:
     assert action is not None
     (change,) = action.changes
     assert (action.title, change.text) == ("Unfold Data", "")
+    assert fold.action_at(file, "SKILL.md", len(text)) == action
     # Above all headings, and where nothing is said, nothing can be folded.
     bare = InstructionFile("AGENTS.md", "Hello.\n# A\n\n# B\nText.\n")
     assert [fold.action_at(bare, "AGENTS.md", bare.text.index(one)) for one in "HA"] == [None] * 2

@@ -118,7 +118,7 @@ def texts(folder: Path) -> dict[str, str]:
             "it matches src/ui/**",
         ),
         (
-            ["--to-rule", "ui", "--paths", "src/ui/*.ts", "*.tsx", "--client", "copilot"],
+            ["--to-rule", "ui", "--paths", "src/ui/*.ts", "--paths", "*.js", "--client", "copilot"],
             [".github/instructions/ui.instructions.md"],
             "it matches src/ui/*.ts",
         ),
@@ -134,6 +134,12 @@ def texts(folder: Path) -> dict[str, str]:
         (
             ["--to-skill", "app", "--section", "data", "--client", "copilot,opencode"],
             [".claude/skills/app/SKILL.md"],
+            "names and descriptions of 1 skill",
+        ),
+        # Its documentation doesn't say how it reads others.
+        (
+            ["--to-skill", "app", "--section", "data", "--client", "opencode2"],
+            [".agents/skills/app/SKILL.md"],
             "names and descriptions of 1 skill",
         ),
     ],

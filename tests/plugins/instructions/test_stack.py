@@ -126,11 +126,12 @@ def test_each_rule_has_a_test_with_its_source() -> None:
 
 def test_a_session_pays_the_base_and_a_file_adds_to_it(tmp_path: Path) -> None:
     tree = {"AGENTS.md": "# Rules\nBe brief.\n", "a/AGENTS.md": "# Here\nBe exact.\n"}
-    root = written(tmp_path, tree)
+    root = written(tmp_path, {**tree, ".cursor/rules/a.mdc": "---\nglobs: a/**\n---\nBe kind.\n"})
     session, file = stack_of(root, "cursor"), stack_of(root, "cursor", "a/x.py")
     assert session.added == 0
     assert session.base == file.base > 0
-    assert file.added == file.files[1].tokens
+    assert file.added == sum(one.tokens for one in file.files[1:])
+    assert [one.when for one in file.files[1:]] == ["match", "nested"]
     assert [one.key for one in file.files[0].sections] == ["rules"]
 
 
