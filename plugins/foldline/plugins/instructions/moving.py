@@ -84,7 +84,7 @@ class Mover:
             for path, head in copies:
                 new = [head, title and title + newline] if self._read(path) is None else []
                 parts = [texts[path]] if texts[path] else new
-                own = self._mended(home, goes, [name], (section.start, end), path)
+                own = self._mended(home, goes, [name], (section.start, end, path))
                 texts[path] = newline.join([*filter(None, parts), own]) + newline
             stub = f"{newline}Folded: {section.summary}{newline}(read `{copies[0][0]}`)"
             stubs.append((section.body, end, stub))
@@ -135,7 +135,7 @@ class Mover:
         for (section, match), copies in zip(stubs, found, strict=True):
             titles.add(self._title(section))
             own = {
-                self._mended(one.file, goes, [(*one.mark.span(1), "fold:")], one.text, self.home)
+                self._mended(one.file, goes, [(*one.mark.span(1), "fold:")], (*one.text, self.home))
                 for one in copies
             }
             if len(own) > 1:
@@ -188,17 +188,16 @@ class Mover:
         file: InstructionFile,
         goes: _Goes,
         edits: Sequence[_Edit] = (),
-        part: tuple[int, int] | None = None,
-        to: str = "",
+        part: tuple[int, int, str] | None = None,
     ) -> str:
-        """Return a file, or a part of it, with edits, as it has to be in the file `to`."""
+        """Return a file with edits; or a part of it, as it has to be in the file that it's for."""
         paths = {path for path, _ in goes}
         if not (edits or part or any(basename(path) in file.text for path in paths)):
             return file.text
-        (at, end), pieces, every = part or (0, len(file.text)), list[str](), [*edits]
-        places = _places(file)
+        at, end, to = part or (0, len(file.text), file.path)
+        pieces, every, places = list[str](), [*edits], _places(file)
         for start, stop, kind in places[bisect(places, (at,)) : bisect(places, (end,))]:
-            new = self._path(kind, file.text[start:stop], file.path, to or file.path, goes)
+            new = self._path(kind, file.text[start:stop], file.path, to, goes)
             every.append((start, stop, new))
         for start, stop, new in sorted(every):
             # What is in an edited part has gone.
