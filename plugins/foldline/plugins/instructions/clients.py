@@ -56,6 +56,7 @@ class Client:
     name: str = ""
     limit: int | None = None
     limit_setting: tuple[str, str] | None = None
+    excludes: tuple[str, str] | None = None
     imports: int = 0
     import_stops: str = ""
     comments: bool = True

@@ -216,6 +216,8 @@ class _Stack:
                     self._switch_off(path, by, rule.repair)
                 elif rule.lists:
                     self._list(rule, path, paths, place)
+                elif any(matches(glob, f"{self.backend.root}/{path}") for glob in self.excluded):
+                    self._leave_out(path, "the project's settings exclude it")
                 elif file := self._unseen(path):
                     when, why, sure = self._when(rule, file, place)
                     if when is None:
@@ -336,6 +338,12 @@ class _Stack:
         listed = value if isinstance(value, list) else [value]
         names = tuple(one for one in listed if isinstance(one, str) and one)
         return (*rule.files, *names) if rule.joins or not names else names
+
+    @cached_property
+    def excluded(self) -> list[str]:
+        """Globs of absolute paths that the project's settings exclude."""
+        value = self._setting(self.client.excludes)
+        return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
     @cached_property
     def limit(self) -> int | None:
