@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from foldline.agent import check_formats
 from foldline.agent.check_formats import GUTTER, WIDEST, FileDiagnostic, text_lines
-from foldline.backends.files import local
+from foldline.backends.files import local, reader
 from foldline.backends.formatting.visible import visible
 from foldline.ide import checks
 from foldline.ide.analysis.model import LineTable, Position, SourceSpan
@@ -19,8 +21,6 @@ from foldline.ide.checks import Code, Diagnostic, Severity
 from .verbs import run
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from foldline.backends.files.listing import Folder
 
 GOOD = """\
@@ -731,3 +731,31 @@ def test_a_comparison_that_cannot_be_made_is_told(
     status, _, err = run("tokens", project, "--baseline", file, f"--max-growth={growth}")
     assert status == 2
     assert complaint in err
+
+
+@pytest.mark.parametrize("count", [3, 9])
+def test_each_instruction_file_is_read_twice_however_many_there_are(
+    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once as the document, and once as what clients load, or as a skill beside others."""
+    rule = '---\npaths: "**/*.md"\n---\nRule {}: imports @b.md and itself.\n'
+    skill = '---\nname: s{0}\ndescription: "Releases {0}"\n---\nSkill {0} is about releases.\n'
+    for number in range(count):
+        for path, text in {
+            f".claude/rules/r{number}.md": rule.format(number),
+            f".claude/skills/s{number}/SKILL.md": skill.format(number),
+            f"p{number}/AGENTS.md": f"# Part {number}\n\nBe brief.\n",
+        }.items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(text, encoding="utf-8")
+    reads, read = Counter[Path](), reader.read_resolved
+
+    def read_noted(path: str, limit: int, *, name: str) -> bytes:
+        reads[tmp_path / name] += name.endswith(".md")
+        return read(path, limit, name=name)
+
+    for module in (reader, local):
+        monkeypatch.setattr(module, "read_resolved", read_noted)
+    assert run("check", tmp_path)[0] != 2
+    assert set(+reads) == {*tmp_path.rglob("*.md")}
+    assert max(reads.values()) <= 2, reads

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from foldline.ide.instructions.files import instruction_files
 from foldline.ide.workspace import Workspace
 from foldline.plugins.instructions.clients import all_clients
-from foldline.plugins.instructions.stack import loaded, stacks, unread
+from foldline.plugins.instructions.stack import Files, loaded, stacks, unread
 
 if TYPE_CHECKING:
     from foldline.ide.folder import Folder
@@ -120,7 +120,8 @@ def row(repository: Repository, folder: Folder) -> str:
     ]
     paths = [path.relative_to(folder.root).as_posix() for path in instruction_files(folder)]
     link = f"[{repository.name}](https://github.com/{repository.name}/tree/{repository.commit})"
-    left_out = (unread(folder, loaded(folder, path), path) for path in paths)
+    disk = Files(folder.access.file_backend)
+    left_out = (unread(disk, loaded(folder, disk, path), path) for path in paths)
     found = sum(any(not one.via for one in every) for every in left_out)
     return f"| {link}, `{repository.file}` | {' | '.join(costs)} | {found} of {len(paths)} |"
 

@@ -10,7 +10,8 @@ import re
 from collections import Counter
 from functools import cache
 from importlib.metadata import distribution, distributions
-from itertools import combinations
+from itertools import chain, combinations
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,9 +23,10 @@ from foldline.ide.analysis.project import Project
 from foldline.ide.checks import Code, diagnostics, summaries
 from foldline.ide.checks.costs import check_costs
 from foldline.ide.checks.summaries import Fold
-from foldline.ide.instructions import checks
-from foldline.ide.instructions.document import InstructionFile, instruction_file
+from foldline.ide.instructions.document import InstructionFile
+from foldline.ide.plugins import REPOSITORY_SECONDS, Plugin, plugins
 from foldline.ide.token_counter import token_counter
+from foldline.ide.uris import uri_of
 from foldline.ide.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -205,8 +207,11 @@ def messages(root: Path, path: str, text: str) -> list[str]:
         assert analysis is not None
         found = diagnostics(analysis, more=check_costs(analysis, None, token_counter(exact=False)))
     else:
-        folder = Workspace.at(root).folder(file)
-        found = checks.diagnostics(instruction_file(file, root, text), file, folder)
+        workspace, ask = Workspace.at(root), plugins().ask
+        document = workspace.with_snapshot(uri_of(file), lambda one: one)
+        assert document is not None
+        late = ask(Plugin.check_repository, document, REPOSITORY_SECONDS, inf)
+        found = (*document.source.diagnostics(document), *chain.from_iterable(late))
     return [one.message for one in found if one.code == Code.UNCLEAR_SUMMARY]
 
 

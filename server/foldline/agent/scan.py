@@ -81,11 +81,11 @@ class Scan:
             Refused: One can't be parsed.
         """
         for path in self.instructions:
-            file = read_instructions(path, self.folder.root)
             snapshot = self.workspace.with_snapshot(uri_of(path), lambda snapshot: snapshot)
-            if snapshot is None:
+            if snapshot is None or snapshot.instructions is None:
+                file = read_instructions(path, self.folder.root)
                 raise Refused(f"{visible(file.path)}: its Markdown can't be parsed")
-            yield snapshot, file
+            yield snapshot, snapshot.instructions
 
     def relative(self, file: str) -> str:
         """Return a file's path relative to the root, with `/`."""

@@ -13,7 +13,7 @@ from foldline.ide.checks import Code
 from foldline.ide.instructions.document import read_instructions
 from foldline.ide.workspace import Workspace
 from foldline.plugins.instructions.drift import drift
-from foldline.plugins.instructions.stack import loaded
+from foldline.plugins.instructions.stack import Files, loaded
 
 from .conftest import check_repository
 from .test_stack import written
@@ -27,7 +27,12 @@ CLAUDE = f"{CODEX}{VAULT}"
 def told(root: Path, path: str) -> list[str]:
     (folder,) = Workspace.at(root).folders()
     file = read_instructions(root / path, root)
-    return [message for _, message, *_ in drift(loaded(folder, path), file, path)]
+    return [
+        message
+        for _, message, *_ in drift(
+            loaded(folder, Files(folder.access.file_backend), path), file, path
+        )
+    ]
 
 
 def test_a_section_that_another_client_misses_is_told_with_the_other_file(tmp_path: Path) -> None:

@@ -6,18 +6,19 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from posixpath import basename, dirname, relpath
+from time import monotonic
 
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.checks.codes import Code, Severity, default_severity
 from foldline.ide.checks.diagnostic import Change, Diagnostic, Fix, Related
 from foldline.ide.instructions.document import InstructionFile
-from foldline.ide.instructions.front_matter import fields, globs_of, matches, unknown_fields
+from foldline.ide.instructions.front_matter import SKILL, fields, globs_of, matches, unknown_fields
 from foldline.ide.snapshot import Snapshot
 from foldline.plugins.instructions.clients import Client, Rule, project_clients
 from foldline.plugins.instructions.drift import drift
 from foldline.plugins.instructions.mentions import mentions
-from foldline.plugins.instructions.stack import LeftOut, loaded, unread
-from foldline.plugins.instructions.stale import OF_OTHERS, StaleMention, stale_mentions
+from foldline.plugins.instructions.stack import LeftOut, files_of, imported, loaded, unread
+from foldline.plugins.instructions.stale import OF_OTHERS, stale_mentions
 from foldline.plugins.instructions.targets import Targets, Tree
 
 
@@ -52,12 +53,9 @@ def check_repository(
     if not path.is_relative_to(folder.root):
         return
     relative = path.relative_to(folder.root).as_posix()
-    stale: tuple[StaleMention, ...] = ()
-    if document.options.severity.get(Code.STALE_REFERENCE) is not Severity.OFF:
-        every = mentions(file.markdown)
-        stale = stale_mentions(
-            folder.access, relative, file.text, every, seconds=seconds, since=since
-        )
+    is_wanted = document.options.severity.get(Code.STALE_REFERENCE) is not Severity.OFF
+    every = mentions(file.markdown) if is_wanted else ()
+    stale = stale_mentions(folder.access, relative, file.text, every, seconds=seconds, since=since)
     for one in stale:
         place = SourceSpan(str(path), one.mention.start, one.mention.end)
         # A drawing of folders has the last part alone.
@@ -69,13 +67,19 @@ def check_repository(
         code = Code.STALE_REFERENCE
         yield Diagnostic(code, default_severity(code), one.message, place, fixes)
     # A rule without imports is read as it is.
-    asks = not file.has_front_matter or "@" in file.text
-    stacks = loaded(folder, relative) if asks else {}
+    asks = not file.has_front_matter or any(imported(file, relative))
+    disk = files_of(folder.access.file_backend, min(since, monotonic()))
+    stacks = loaded(folder, disk, relative) if asks else {}
     for section, message, other, at in drift(stacks, file, relative):
         place = SourceSpan(str(path), section.start, file.end_of_line(section.start))
         related = Related(SourceSpan(str(folder.root / other), at, at), "This is the other file.")
         code = Code.SECTION_DRIFT
         yield Diagnostic(code, default_severity(code), message, place, related=(related,))
+    beside = dirname(dirname(relative)), "*/" * ("/" in relative) + SKILL
+    for field, message in disk.unclear(*beside).items() if path.name == SKILL else ():
+        if field[0] == relative:
+            place, code = SourceSpan(str(path), *field[1]), Code.UNCLEAR_SUMMARY
+            yield Diagnostic(code, default_severity(code), message, place)
     tree, code = Targets(folder.access, relative, since).tree, Code.SWITCHED_OFF_INSTRUCTIONS
     said = {one.name: one for one in fields(file)}
     always = "alwaysApply" in said and said["alwaysApply"].value == "true"
@@ -87,7 +91,7 @@ def check_repository(
             message = f"No file here matches `{', '.join(globs)}`: the rule is loaded for none."
             yield Diagnostic(code, default_severity(code), message, place)
     starts = {one.mention.start for one in stale}
-    for left, titles in unread(folder, stacks, relative).items():
+    for left, titles in unread(disk, stacks, relative).items():
         clients, start = " and ".join(titles), left.place[0]
         if left.via and start + 1 not in starts:
             yield _of_import(tree, file, path, left, clients)

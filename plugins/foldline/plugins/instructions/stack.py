@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import field, replace
 from enum import StrEnum
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from itertools import chain, islice
 from pathlib import PurePosixPath
 from posixpath import dirname, join, normpath, relpath
@@ -19,6 +19,8 @@ from foldline.backends.files.base import FileBackend
 from foldline.backends.files.reader import read_json, read_toml
 from foldline.backends.formatting.budget import size_of
 from foldline.backends.outlines.syntax import ParseRefusedError
+from foldline.backends.parsers.markdown import Range
+from foldline.ide.checks.summaries import Fold, unclear
 from foldline.ide.folder import Folder
 from foldline.ide.instructions.document import InstructionFile, instruction_file
 from foldline.ide.instructions.features import listed_text
@@ -126,31 +128,29 @@ def stacks(
 
     Paths are from the root: nothing outside it is read. All but editors are started in `start`.
     """
+    disk = Files(folder.access.file_backend)
     for client in clients:
         place = "." if client.editor else start
-        yield _Stack(folder.access.file_backend, folder.counter(), client, file, place).build()
+        yield _Stack(disk, folder.counter(), client, file, place).build()
 
 
-def loaded(folder: Folder, path: str) -> dict[Stack, dict[str, InstructionFile]]:
+def loaded(folder: Folder, disk: Files, path: str) -> dict[Stack, dict[str, InstructionFile]]:
     """Return the project's clients' stacks for a file, without costs, and the files of each."""
-    found: dict[Stack, dict[str, InstructionFile]] = {}
-    for client in project_clients(folder, folder.root / path):
-        maker = _Stack(folder.access.file_backend, _NO_COUNTER, client, path, ".")
-        stack = maker.build()
-        found[stack] = {one.path: file for one in stack.files if (file := maker.read(one.path))}
-    return found
+    clients = project_clients(folder, folder.root / path)
+    stacks = [_Stack(disk, _NO_COUNTER, client, path, ".").build() for client in clients]
+    return {it: {one.path: disk.read(one.path) for one in it.files} for it in stacks}
 
 
-def unread(folder: Folder, stacks: Iterable[Stack], path: str) -> dict[LeftOut, list[str]]:
+def unread(disk: Files, stacks: Iterable[Stack], path: str) -> dict[LeftOut, list[str]]:
     """Return what clients don't read of an instruction file or of its imports, with their titles.
 
     Only what other files of the repository cause, if git doesn't ignore those.
     """
-    rules, found = folder.access.file_backend.rules(), dict[LeftOut, list[str]]()
+    found = dict[LeftOut, list[str]]()
     for stack in stacks:
         for one in stack.left_out:
             other = one.path if one.via == path else one.by * (one.path == path)
-            if other and not rules.for_path(other, is_folder=False):
+            if other and not disk.rules().for_path(other, is_folder=False):
                 found.setdefault(one, []).append(stack.title)
         for title, at in (one.cut for one in stack.files if one.path == path and one.cut):
             why = f"reads no further than this, in {title!r}: its limit"
@@ -158,11 +158,42 @@ def unread(folder: Folder, stacks: Iterable[Stack], path: str) -> dict[LeftOut, 
     return found
 
 
+class Files:
+    """The files of a repository at one moment: each is read once for all clients and questions."""
+
+    def __init__(self, backend: FileBackend, _as_of: float = 0) -> None:
+        self.backend, self.root, self.rules = backend, backend.root, cache(backend.rules)
+        self.real, self.read = cache(backend.resolve_unsaved), cache(self._read)
+        self.unclear, walk = cache(self._unclear), partial(backend.walk_folder, no_ignore=True)
+        self.below = cache(lambda folder: [*islice(walk(folder), _MOST_LISTED)])
+
+    def _read(self, path: str) -> InstructionFile:
+        text = self.backend.load(self.real(path)).text
+        file = instruction_file(self.root / path, self.root, text)
+        _ = file.sections
+        return file
+
+    def _unclear(self, folder: str, glob: str) -> dict[tuple[str, Range], str]:
+        """Return what is wrong with the descriptions of skills, by their paths and places."""
+        folds = dict[tuple[str, Range], Fold]()
+        for at in sorted((self.root / folder).glob(glob)):
+            with suppress(PathError, ParseRefusedError):
+                skill = self._read(path := at.relative_to(self.root).as_posix())
+                text = skill.text[skill.beginning :]
+                for one in fields(skill):
+                    if one.name == "description" and one.value:
+                        folds[path, one.place] = Fold(at.parent.name, one.value, text)
+        return unclear(folds)
+
+
+files_of = lru_cache(maxsize=1)(Files)
+
+
 @record(slots=False)
 class _Stack:
     """One client's stack while it's built; `seen` has the real paths of the files."""
 
-    backend: FileBackend
+    disk: Files
     counter: TokenCounter
     client: Client
     file: str | None
@@ -216,7 +247,7 @@ class _Stack:
                     self._switch_off(path, by, rule.repair)
                 elif rule.lists:
                     self._list(rule, path, paths, place)
-                elif any(matches(glob, f"{self.backend.root}/{path}") for glob in self.excluded):
+                elif any(matches(glob, f"{self.disk.root}/{path}") for glob in self.excluded):
                     self._leave_out(path, "the project's settings exclude it")
                 elif file := self._unseen(path):
                     when, why, sure = self._when(rule, file, place)
@@ -295,7 +326,7 @@ class _Stack:
         why = f"{by} is read instead of it"
         if not repair and (file := self.read(path)):
             # A file that imports what is read instead of it hides nothing.
-            by = "" if any(by == one for one, *_ in _imported(file, path)) else by
+            by = "" if any(by == one for one, *_ in imported(file, path)) else by
         self._leave_out(path, why, by=by, repair=repair)
 
     @contextmanager
@@ -310,10 +341,7 @@ class _Stack:
     def read(self, path: str) -> InstructionFile | None:
         """A file; None, and left out, where it can't be read."""
         with self._reading(path):
-            text = self.backend.load(self.backend.resolve_unsaved(path)).text
-            file = instruction_file(self.backend.root / path, self.backend.root, text)
-            _ = file.sections
-            return file
+            return self.disk.read(path)
         return None
 
     def _unseen(self, path: str) -> InstructionFile | None:
@@ -322,13 +350,13 @@ class _Stack:
     def _is_file(self, path: str) -> bool:
         """True for what is there and no folder; what is outside of the workspace is left out."""
         with self._reading(path):
-            real = self.backend.resolve_unsaved(path)
-            return self.backend.exists(real) and not self.backend.is_folder(real)
+            real = self.disk.real(path)
+            return self.disk.backend.exists(real) and not self.disk.backend.is_folder(real)
         return False
 
     def _real(self, path: str) -> str:
         try:
-            return self.backend.resolve_unsaved(path)
+            return self.disk.real(path)
         except PathError:
             return path
 
@@ -358,7 +386,7 @@ class _Stack:
         folders = self.above[::-1] if self.client.settings == "above" else [self.start]
         for file in filter(self._is_file, (_joined(folder, name) for folder in folders if name)):
             with self._reading(file, "its settings aren't known"):
-                value: object = read(self.backend.root / file, root=self.backend.root)
+                value: object = read(self.disk.root / file, root=self.disk.root)
                 for key in keys.split("."):
                     value = value.get(key) if isinstance(value, dict) else None
                 if value is not None:
@@ -386,12 +414,11 @@ class _Stack:
     def _inside(self, folder: str, *, is_link: bool = False) -> Iterator[str]:
         """Yield the files below a folder, and below the folders to which links in it lead."""
         with self._reading(folder):
-            real = self.backend.resolve_unsaved(folder)
-            if self.backend.is_folder(real):
-                inner = "" if real == "." else f"{real}/"
-                for stamp in self.backend.walk_folder(real, no_ignore=True):
-                    yield _joined(folder, stamp.path.removeprefix(inner))
-                for one in () if is_link else (self.backend.root / real).glob("*"):
+            real = self.disk.real(folder)
+            if self.disk.backend.is_folder(real):
+                for stamp in self.disk.below(real):
+                    yield _joined(folder, stamp.path.removeprefix(f"{real}/"))
+                for one in () if is_link else (self.disk.root / real).glob("*"):
                     if one.is_symlink() and one.is_dir():
                         yield from self._inside(_joined(folder, one.name), is_link=True)
 
@@ -413,7 +440,7 @@ class _Stack:
     def _import(self, file: InstructionFile, made: LoadedFile, depth: int) -> None:
         """Add the files that a file imports, and leave out those that it imports in vain."""
         path = made.path
-        for written, mark, place in _imported(file, path):
+        for written, mark, place in imported(file, path):
             one = written if "\\" in self.client.import_stops else written.replace("\\ ", " ")
             if one.startswith("~"):
                 self._leave_out(one, f"{path} imports it: not read here")
@@ -433,7 +460,7 @@ class _Stack:
                 self._add(inner, new, depth + 1)
 
 
-def _imported(file: InstructionFile, path: str) -> Iterator[tuple[str, str, tuple[int, int]]]:
+def imported(file: InstructionFile, path: str) -> Iterator[tuple[str, str, tuple[int, int]]]:
     """Yield the path behind each `@`, the mark that follows it, and its place."""
     for part in file.markdown.prose:
         for found in _IMPORT.finditer(file.markdown.words(part)):

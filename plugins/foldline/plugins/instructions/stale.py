@@ -87,7 +87,9 @@ def stale_mentions(
     shallow clone, and on lines that aren't committed. Files are as of now, or `since` or later.
     """
     end, index = monotonic() + seconds, access.index
-    targets, every = Targets(access, path, since), tuple(mentions)
+    if not (every := tuple(mentions)):
+        return ()
+    targets = Targets(access, path, since)
     try:
         history = history_of(access.file_backend.root, end - monotonic(), since)
         key = blake2b(f"{_VERSION}\0{history.head}\0{path}\0{text}".encode("utf-8", "replace"))

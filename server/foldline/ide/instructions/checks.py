@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
-from itertools import starmap
+from itertools import chain, starmap
 from pathlib import Path
 from typing import NamedTuple
 
-from foldline.backends.errors import PathError
-from foldline.backends.outlines.syntax import ParseRefusedError
 from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.checks.codes import Code, default_severity
 from foldline.ide.checks.diagnostic import Diagnostic, Related, as_wanted
 from foldline.ide.checks.summaries import Fold, unclear
 from foldline.ide.folder import Folder
-from foldline.ide.instructions import document
 from foldline.ide.instructions.document import InstructionFile, InstructionSection
 from foldline.ide.instructions.features import costs
-from foldline.ide.instructions.front_matter import SKILL, faults, fields
+from foldline.ide.instructions.front_matter import faults
 from foldline.ide.token_counter import TokenCounter
 from foldline.prompts.foreign_syntax import leftovers
 
@@ -44,11 +40,9 @@ class Finding(NamedTuple):
 def diagnostics(file: InstructionFile, path: Path, folder: Folder) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of a file in the order of its text, as the project wants them."""
     options, counter = folder.options(path), folder.counter(path)
+    texts = (_of_sections(file, counter), _of_summaries(file), _of_templates(file))
     budget = _over_budget(file, counter, options.token_budget)
-    sections = (*_of_sections(file, counter), *_of_summaries(file))
-    skills = _of_skills(file, path, folder) if path.name == SKILL else ()
-    left = _of_templates(file)
-    findings = (*starmap(Finding, faults(file, path)), *budget, *sections, *skills, *left)
+    findings = chain(starmap(Finding, faults(file, path)), budget, *texts)
     return as_wanted((one.diagnostic(str(path)) for one in findings), options.severity)
 
 
@@ -106,21 +100,3 @@ def _of_templates(file: InstructionFile) -> Iterator[Finding]:
             message = f"No client fills in `{text}`: write what it means, or put it into backticks."
             place = (part.start + at, part.start + at + len(text))
             yield Finding(Code.FOREIGN_TEMPLATE_SYNTAX, message, place)
-
-
-def _of_skills(file: InstructionFile, path: Path, folder: Folder) -> Iterator[Finding]:
-    """Check a skill's description, which is its summary, among those of the skills beside it."""
-    skills, inside = {path: file}, folder.root in path.parent.parents
-    beside = path.parent.parent.glob(f"*/{SKILL}") if inside else ()
-    with suppress(PathError, ParseRefusedError):
-        for other in sorted({*beside} - {path}):
-            skills[other] = document.read_instructions(other, folder.root)
-    folds = {
-        (at, field.place): Fold(at.parent.name, field.value, skill.text[skill.beginning :])
-        for at, skill in skills.items()
-        for field in fields(skill)
-        if field.name == "description" and field.value
-    }
-    for (at, place), message in unclear(folds).items():
-        if at == path:
-            yield Finding(Code.UNCLEAR_SUMMARY, message, place)
