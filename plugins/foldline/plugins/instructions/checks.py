@@ -49,10 +49,9 @@ def check_repository(
     document: Snapshot, file: InstructionFile, seconds: float, since: float
 ) -> Iterator[Diagnostic]:
     """Yield what a file's repository says of it; names are looked up as by `stale_mentions`."""
-    path, folder = Path(document.analysis.file), document.folder
+    path, folder, relative = Path(document.analysis.file), document.folder, file.path
     if not path.is_relative_to(folder.root):
         return
-    relative = path.relative_to(folder.root).as_posix()
     is_wanted = document.options.severity.get(Code.STALE_REFERENCE) is not Severity.OFF
     every = mentions(file.markdown) if is_wanted else ()
     stale = stale_mentions(folder.access, relative, file.text, every, seconds=seconds, since=since)
