@@ -66,12 +66,13 @@ def test_nothing_is_told_of_the_standard_library() -> None:
 
 
 def test_no_braces_of_documentation_are_taken_for_another_template_language() -> None:
-    """In the documents of all installed packages and our own, but for packages' own prompts."""
+    """In the documents of all installed packages and our own, but not in packages' own prompts."""
     installed = (
         Path(str(distribution.locate_file(file)))
         for distribution in distributions()
         for file in distribution.files or ()
-        if file.name == "METADATA" or (file.suffix == ".md" and "prompts" not in file.parts)
+        if file.name == "METADATA"
+        or (file.suffix == ".md" and not {"prompts", "templates"}.intersection(file.parts))
     )
     top = Path(__file__).parents[2]
     own = (file for part in ("docs", "server") for file in (top / part).rglob("*.md"))
