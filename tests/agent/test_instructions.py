@@ -164,6 +164,17 @@ def test_check_reads_them_in_every_format(repository: Path) -> None:
     assert out.startswith(f"::error file={skill},line=2,")
 
 
+def test_a_file_that_cannot_be_read_hides_no_other(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository / "pkg/AGENTS.md").write_bytes(b"a\0b")
+    (repository / "CLAUDE.md").write_text("@nope.md\n", encoding="utf-8")
+    assert main(["check"]) == 2
+    shown = capsys.readouterr()
+    assert "there is no nope.md" in shown.out
+    assert shown.err == "foldline check: pkg/AGENTS.md: its Markdown can't be parsed\n"
+
+
 @pytest.mark.usefixtures("repository")
 def test_all_files_of_a_check_share_the_time_for_their_names(
     monkeypatch: pytest.MonkeyPatch,

@@ -98,7 +98,7 @@ def run(options: Namespace) -> int:
     if is_whole and None not in names:
         reported += _of_no_prompt(scanned, names)
     gaps: list[str] = []
-    reported += _of_instructions(scanned, gaps)
+    reported += _of_instructions(scanned, gaps, without)
     everything = (*scanned.files, *map(str, scanned.instructions))
     checked = [file for file in map(scanned.relative, everything) if file not in without]
     if checked or options.format not in ("text", "concise"):
@@ -175,7 +175,9 @@ def _of_no_prompt(scanned: Scan, names: set[str | None]) -> Iterator[FileDiagnos
             yield from _placed(scanned.relative(str(path)), text, [shown])
 
 
-def _of_instructions(scanned: Scan, gaps: list[str]) -> Iterator[FileDiagnostic]:
+def _of_instructions(
+    scanned: Scan, gaps: list[str], without: dict[str, str]
+) -> Iterator[FileDiagnostic]:
     """Yield what is wrong with instruction files; `gaps` get what wasn't looked at."""
     from foldline.ide.checks import Code, Severity
     from foldline.ide.checks.diagnostic import as_wanted
@@ -183,7 +185,7 @@ def _of_instructions(scanned: Scan, gaps: list[str]) -> Iterator[FileDiagnostic]
 
     begun = monotonic()
     end, unreached, wants_history = begun + _SECONDS, list[str](), False
-    for document, _ in scanned.instruction_files():
+    for document, _ in scanned.instruction_files(without):
         started = monotonic()
         left = max(0.0, min(REPOSITORY_SECONDS, end - started))
         late = plugins().ask(Plugin.check_repository, document, left, begun)

@@ -9,7 +9,7 @@ from pathlib import Path
 from foldline.agent.refusals import Refused
 from foldline.agent.targets import check_python
 from foldline.backends.base.reading import PROJECT_FILES
-from foldline.backends.errors import cut
+from foldline.backends.errors import PathError, cut
 from foldline.backends.files import repository
 from foldline.backends.formatting.visible import visible
 from foldline.ide.analysis.module_analysis import ModuleAnalysis
@@ -73,8 +73,12 @@ class Scan:
         source = source_kind(workspace, path)(workspace, document)
         return Snapshot(document.uri, None, analysis, self.folder, source, None)
 
-    def instruction_files(self) -> Iterator[tuple[Snapshot, InstructionFile]]:
+    def instruction_files(
+        self, without: dict[str, str] | None = None
+    ) -> Iterator[tuple[Snapshot, InstructionFile]]:
         """Yield the instruction files, each as features see it, read one at a time.
+
+        Where `without` is given, it gets those that can't be read or parsed, and why.
 
         Raises:
             PathError: One can't be read.
@@ -82,10 +86,16 @@ class Scan:
         """
         for path in self.instructions:
             snapshot = self.workspace.with_snapshot(uri_of(path), lambda snapshot: snapshot)
-            if snapshot is None or snapshot.instructions is None:
-                file = read_instructions(path, self.folder.root)
-                raise Refused(f"{visible(file.path)}: its Markdown can't be parsed")
-            yield snapshot, snapshot.instructions
+            if snapshot and snapshot.instructions:
+                yield snapshot, snapshot.instructions
+                continue
+            try:
+                read_instructions(path, self.folder.root)
+                raise Refused(f"{visible(self.relative(str(path)))}: its Markdown can't be parsed")
+            except (PathError, Refused) as error:
+                if without is None:
+                    raise
+                without[self.relative(str(path))] = str(error).partition(": ")[2]
 
     def relative(self, file: str) -> str:
         """Return a file's path relative to the root, with `/`."""
