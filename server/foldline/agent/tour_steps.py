@@ -150,7 +150,7 @@ def run_verbs(example: Path) -> list[Shown]:
             with chdir(folder):
                 return [_verb_step(row, folder) for row in _ROWS["verbs"]]
     except OSError as error:
-        raise TourError("no room for temporary files: set TMPDIR to another folder") from error
+        raise TourError("temporary files can't be written: set TMPDIR to another folder") from error
     finally:
         os.environ[CACHES] = caches
 
