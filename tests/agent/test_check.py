@@ -327,6 +327,19 @@ def test_a_wrong_configuration_is_told_with_its_path(
     assert complaint in err
 
 
+def test_the_first_of_many_wrong_configurations_are_told(project: Path) -> None:
+    for number in range(30):
+        folder = project / f"{number:02}"
+        folder.mkdir()
+        (folder / "foldline.toml").write_text("[tool")
+        (folder / "AGENTS.md").touch()
+    status, _, error = run("check", project)
+    assert status == 2
+    assert "/07/foldline.toml" in error
+    assert "/28/foldline.toml" not in error
+    assert error.endswith("there is more: mend these first\n")
+
+
 def test_folders_of_no_project_are_checked_together(tmp_path: Path) -> None:
     first, second = tmp_path / "a", tmp_path / "b"
     for folder in (first, second):

@@ -9,7 +9,7 @@ from pathlib import Path
 from foldline.agent.refusals import Refused
 from foldline.agent.targets import check_python
 from foldline.backends.base.reading import PROJECT_FILES
-from foldline.backends.errors import PathError, cut
+from foldline.backends.errors import PathError, cut, first_few
 from foldline.backends.files import repository
 from foldline.backends.formatting.visible import visible
 from foldline.ide.analysis.module_analysis import ModuleAnalysis
@@ -133,7 +133,7 @@ def scan(paths: Sequence[str]) -> Scan:
         instructions.update(dict.fromkeys(instruction_files(folder, below)))
     options = map(folder.project_options, [*map(Path, scanned_paths), *instructions, root / "_"])
     if problems := dict.fromkeys(problem for one in options for problem in one.problems):
-        raise Refused("; ".join(problems))
+        raise Refused("; ".join(first_few(problems)))
     named = frozenset(map(str, modules))
     return Scan(workspace, folder, tuple(scanned_paths), named, tuple(instructions))
 
