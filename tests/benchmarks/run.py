@@ -34,18 +34,18 @@ PROTOCOLS = "FOLDLINE_PROTOCOLS"
 """The variable that names a folder with what others published: see `bench_protocols`."""
 PROTOCOLS_NOTE = """\
 The rules, and the data of others that it takes, are in `tests/benchmarks/bench_protocols.py`.
-FILE, FUNCTION and LINE are roust's: an answer of at most 8,192 tokens has all of a repair, and of
-its lines the three around, too. Ours is one `generate_scoped_context`, in a checkout with tests and
+FILE, FUNCTION and LINE are roust's: an answer of at most 8,192 tokens has all of a repair, for LINE
+with the three lines around it. Ours is one `generate_scoped_context`, in a checkout with tests and
 documentation.
 
 What can't be compared:
 
 - roust is scored by what it published for these 114 tasks, on which both were developed. Its
-  README's figures are of 300. It reads the history, too, and fills 8,482 to 8,694 tokens.
+  README's figures are for 300. It reads the history, too, and fills 8,482 to 8,694 tokens.
 - semble ranks parts of files, of which ten may be of one file. A model wrote its queries and judged
   them. Twelve of its 63 repositories were at hand; nothing was tuned on its queries.
-- SWE-Explore takes what several agents read who solved a task. Here it's one, who may have failed:
-  its figures can't stand beside ours.
+- SWE-Explore takes what several agents that solved a task read. Here it's one, which may have
+  failed: its figures can't stand beside ours.
 """
 
 
