@@ -60,7 +60,7 @@ def manifest_faults(root: Path, version: str) -> Iterator[str]:
     for path in (path.relative_to(root) for path in root.glob("release/plugin*/**/*")):
         known = path in made or path.name in ("README.md", "SKILL.md") or (root / path).is_dir()
         if not known or (root / path).is_symlink():
-            yield f"- {path} is a link, or no part of a plugin, which would publish it: delete it."
+            yield f"- {path} is a link, or not part of a plugin, and would be published: delete it."
     servers = json.loads(made[PLUGIN / ".lsp.json"])
     for plugin in json.loads(made[MARKETPLACE])["plugins"]:
         servers |= plugin.get("lspServers", {})

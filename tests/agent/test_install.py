@@ -128,13 +128,13 @@ def test_a_projects_file_names_the_program_and_comes_and_goes(
     )
     before = file.read_bytes()
     assert install(client, "--project", project, "--trust") == 0
-    assert "already" in capsys.readouterr().out
+    assert "foldline is already in " in capsys.readouterr().out
     assert file.read_bytes() == before
     assert install(client, "--project", project, "--remove") == 0
     assert CLIENTS[client].note not in capsys.readouterr().out
     assert not file.exists()
     assert install(client, "--project", project, "--remove") == 0
-    assert "foldline is not in" in capsys.readouterr().out
+    assert "foldline isn't in" in capsys.readouterr().out
     assert not any(home.iterdir())
 
 

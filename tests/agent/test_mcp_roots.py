@@ -165,7 +165,7 @@ async def test_a_working_folder_that_is_no_workspace_is_refused(
     async with connect_here(Options()) as client:
         text, is_error = await call(client, "get_tree")
         assert is_error
-        assert "which is no workspace: start it with `foldline mcp --root DIR`" in text
+        assert "which isn't a workspace: start it with `foldline mcp --root DIR`" in text
 
 
 @pytest.mark.real

@@ -87,7 +87,7 @@ def test_a_verb_that_no_installed_plugin_has_is_left_out_and_said(
 ) -> None:
     monkeypatch.setattr(tour_steps, "installed", lambda: SimpleNamespace(parts=lambda kind: []))
     steps = [step for step, _ in tour_steps.run_verbs(tour.example_workspace("go_service"))]
-    left_out = "Left out: no plugin that is installed has the verb {}."
+    left_out = "Left out: no installed plugin has the verb {}."
     assert [step.text for step in steps[:2]] == list(map(left_out.format, ("stack", "fold")))
     assert [step.whole is None for step in steps] == [True, True, False, False, False]
 
@@ -95,7 +95,7 @@ def test_a_verb_that_no_installed_plugin_has_is_left_out_and_said(
 def test_a_verb_that_fails_fails_the_tour(tmp_path: Path) -> None:
     shutil.copytree(tour.example_workspace("go_service"), tmp_path, dirs_exist_ok=True)
     (tmp_path / "store/store.go").write_text("package store\n", encoding="utf-8")
-    with pytest.raises(tour_steps.TourError, match=r"`foldline outline \S+` ended with"):
+    with pytest.raises(tour_steps.TourError, match=r"`foldline outline \S+` exited with"):
         tour_steps.run_verbs(tmp_path)
 
 

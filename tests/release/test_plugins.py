@@ -137,7 +137,7 @@ def test_what_a_plugin_would_publish_by_accident_is_found(copied: Path, name: st
     else:
         path.touch()
     (fault,) = manifest_faults(copied, VERSION)
-    assert fault.startswith(f"- {PLUGIN / name} is a link, or no part of a plugin")
+    assert fault.startswith(f"- {PLUGIN / name} is a link, or not part of a plugin")
 
 
 @pytest.mark.parametrize("languages", ['{ ".md" = "markdown" }', '{ ".py" = "python" }'])

@@ -180,14 +180,14 @@ def working_folder() -> Path:
     except FileNotFoundError as error:
         raise NoFolderError(f"The folder in which the server was started is gone: {how}") from error
     if folder == Path("~").expanduser() or folder == Path(folder.anchor):
-        raise NoFolderError(f"The server was started in {folder}, which is no workspace: {how}")
+        raise NoFolderError(f"The server was started in {folder}, which isn't a workspace: {how}")
     plugins = [folder] if all((folder / name).is_file() for name in _OURS) else []
     plugins += [resolved(root) for root in map(os.environ.get, _PLUGINS) if root]
     if any(map(folder.is_relative_to, plugins)):
         raise NoFolderError(
             f"The client sends no roots, and {folder} is the plugin's folder, not the project's: "
-            "in the project's folder, run `foldline tree` and the other verbs in a shell, where it "
-            f"isn't installed by `uvx --from 'foldline[server]' foldline tree`; or {how}"
+            "in the project's folder, run `foldline tree` and its other verbs in a shell (without "
+            f"foldline, `uvx --from 'foldline[server]' foldline tree`), or {how}"
         )
     return folder
 

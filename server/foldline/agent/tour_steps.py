@@ -161,9 +161,9 @@ def _verb_step(row: dict[str, Any], folder: Path) -> Shown:
     with collected() as lines:
         if not operation_of(words[0]) and words[0] not in brought:
             row = {**row, "files": "-"}
-            show(f"Left out: no plugin that is installed has the verb {words[0]}.")
+            show(f"Left out: no installed plugin has the verb {words[0]}.")
         elif status := run_words(words):
-            raise TourError(f"`{row['command']}` ended with the exit status {status}")
+            raise TourError(f"`{row['command']}` exited with status {status}")
     return _shown(row, folder, lines)
 
 

@@ -77,7 +77,7 @@ def test_a_plugin_adds_a_client(install: Callable[..., Plugins], tmp_path: Path)
         (TEAM.replace('source = "https://example.com/rules"\n', ""), "team.source: is required"),
         (TEAM.replace('["TEAM.md"]', '"TEAM.md"'), "team.rules[0].files: expected a list of texts"),
         (TEAM + 'setting = ["a.json"]\n', "team.rules[1].setting: expected a list of 2"),
-        (TEAM.replace("team", "codex"), "codex: is another client"),
+        (TEAM.replace("team", "codex"), "codex: is the name of another client"),
     ],
 )
 def test_a_wrong_client_is_named_and_left_out(

@@ -185,7 +185,7 @@ def test_the_clients_are_those_that_the_repository_shows_or_names(
     (repository / "CLAUDE.md").unlink()
     words = ["fold", "AGENTS.md", "--to-rule", "ui", "--paths", "src/**"]
     assert cli.main(words) == 2
-    assert "--client says for which client" in capsys.readouterr().err
+    assert "name the client: --client claude-code" in capsys.readouterr().err
     (repository / "foldline.toml").write_text('clients = ["cursor"]\n', encoding="utf-8")
     assert cli.main(words) == 0
     shown = capsys.readouterr().out
@@ -202,9 +202,9 @@ def test_what_costs_more_is_said(repository: Path, capsys: pytest.CaptureFixture
     (repository / "AGENTS.md").write_text(text, encoding="utf-8")
     assert cli.main(["fold", "AGENTS.md", "--to-skill", "data", "--client", "codex"]) == 0
     shown = capsys.readouterr().out
-    assert "tokens in each session, which is more; " in shown
-    assert "a.data costs more folded than as it is: take its mark away." in shown
-    assert 'a.data may order something ("never empty. …"): a client that hasn\'t loaded it' in shown
+    assert "tokens in each session, which is no less; " in shown
+    assert "a.data costs no less folded: remove its mark." in shown
+    assert 'a.data may contain an order ("never empty. …"): a client that' in shown
 
 
 @pytest.mark.parametrize(
@@ -217,8 +217,8 @@ def test_what_costs_more_is_said(repository: Path, capsys: pytest.CaptureFixture
         (["AGENTS.md", "--to", "x.md", "--paths", "*.ts"], "--to-rule and --paths go together"),
         (["AGENTS.md", "--dry-run"], "or --unfold is missing: it says what to do"),
         (["AGENTS.md", "--unfold", "--root", "src"], "that's no folder around AGENTS.md"),
-        (["AGENTS.md", "--to-rule", "x", "--paths", "*", "--client", "codex"], "says for which"),
-        (["AGENTS.md", "--to-rule", "old", "--paths", "*"], "old.md is there: take another name"),
+        (["AGENTS.md", "--to-rule", "x", "--paths", "*", "--client", "codex"], "name the client"),
+        (["AGENTS.md", "--to-rule", "old", "--paths", "*"], "old.md already exists: choose"),
         (["AGENTS.md", "--to-rule", "../x", "--paths", "*"], "isn't a name"),
         (["AGENTS.md", "--to-rule", "x", "--paths", "scr/**", "b"], "--paths scr/** b: no file in"),
         (["AGENTS.md", "--to-skill", "Data"], "isn't a name: small letters"),

@@ -239,7 +239,7 @@ MOVED = "## Data\n<!-- folded from AGENTS.md#data: why -->\nText.\n"
             "AGENTS.md:1: it differs in x.md and y.md",
         ),
         ({"AGENTS.md": STUB.replace("x.md", "../x.md"), "x.md": MOVED}, "../x.md should have"),
-        ({"AGENTS.md": SECTION}, "AGENTS.md has no such section that `foldline fold` has moved"),
+        ({"AGENTS.md": SECTION}, "AGENTS.md has no such section moved by `foldline fold`"),
     ],
 )
 def test_what_cannot_be_told_does_not_come_back(files: dict[str, str], message: str) -> None:
@@ -250,7 +250,7 @@ def test_what_cannot_be_told_does_not_come_back(files: dict[str, str], message: 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"{SECTION}\n[a]: b.md\n# End\nSee [a].\n", "AGENTS.md: [a] is defined apart"),
+        (f"{SECTION}\n[a]: b.md\n# End\nSee [a].\n", "AGENTS.md: [a] is defined elsewhere"),
         (
             f"{SECTION}See [b](x/../b.md).\n",
             "AGENTS.md:4: this would come back as 'See [b](b.md).'",

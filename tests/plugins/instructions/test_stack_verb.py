@@ -43,11 +43,11 @@ Gemini CLI  18 tokens: 12 in each session + 6 for this file
        12  AGENTS.md  in each session
         6  src/AGENTS.md  when a file in src is read
 
-Codex  12 tokens  (settings as in a project that it trusts)
+Codex  12 tokens  (settings as in a trusted project)
        12  AGENTS.md  in each session
         -  src/AGENTS.md  Codex reads nothing below the folder where it starts
 
-Files of the user and of an organization aren't read.
+User-level and organization-level files aren't read.
 """
     )
 
@@ -185,8 +185,8 @@ def test_json_has_sources_and_dates(repository: Path) -> None:
     [
         (["--client", "codx"], "there is no client 'codx'; did you mean 'codex'?"),
         (["--client", "codex", "src/app.go"], "'src/app.go'; there are codex, claude-code"),
-        (["src/app.go", "--start", "/"], "--start /: that's no folder in"),
-        (["--start", "src/app.go"], "--start src/app.go: that's no folder in"),
+        (["src/app.go", "--start", "/"], "--start /: not a folder in"),
+        (["--start", "src/app.go"], "--start src/app.go: not a folder in"),
     ],
 )
 def test_what_is_wrong_is_said(

@@ -108,8 +108,8 @@ def test_a_symbol_is_stale_with_the_commit_that_ended_it(repository: Repository)
     (found,) = check_repository(repository.root, "AGENTS.md", text)
     assert found.code is Code.STALE_REFERENCE
     assert found.message == (
-        f"`open_cart` meant something when this line was written; {ended[:8]} of 2026-01-04 "
-        "ended it: rename it; did you mean `open_carts`?"
+        f"`open_cart` existed when this line was written; {ended[:8]} of 2026-01-04 "
+        "removed it: rename it; did you mean `open_carts`?"
     )
     ((change,),) = [fix.changes for fix in found.fixes]
     assert found.fixes[0].title == "Replace open_cart by open_carts"

@@ -93,7 +93,7 @@ class Store:
         self.outlines = _Outlines(self._database)
         self._root = stored_path(str(root))
         self._updates = 0
-        # What was asked for of one moment.
+        # Answers as of one moment.
         self._noted: dict[str, list[str]] = {}
         # This workspace as of `_moment`, and its copies as of `_copied_at`: `_reading` and
         # `postings` renew them, under the database's lock.

@@ -81,7 +81,7 @@ class WorkspaceIndex(IndexQuery):
         self._builder.cancel()
 
     def wait(self, timeout: float | None = None, kind: int = TEXT, since: float = -1.0) -> bool:
-        """Return whether the build in the background ended before the timeout; or that of code.
+        """Return whether the background build of this kind ended before the timeout.
 
         One is started if what is known is older than `since`.
         """

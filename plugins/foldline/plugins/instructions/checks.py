@@ -87,7 +87,7 @@ def check_repository(
         globs = () if said[key].is_open else tuple(globs_of(said[key].items))
         if globs and not any(tree.matching(glob, dirname(relative)) for glob in globs):
             place = SourceSpan(str(path), *said[key].place)
-            message = f"No file here matches `{', '.join(globs)}`: the rule is loaded for none."
+            message = f"No file here matches `{', '.join(globs)}`: the rule never loads."
             yield Diagnostic(code, default_severity(code), message, place)
     starts = {one.mention.start for one in stale}
     for left, titles in unread(disk, stacks, relative).items():

@@ -80,7 +80,7 @@ def all_clients() -> tuple[Client, ...]:
 def _read_into(clients: dict[str, Client], file: Path) -> None:
     """Add a file's clients; `PathError` if it can't be read, `ArgumentsError` if it's wrong."""
     tables, problems = reading.read(read_toml(file), dict[str, Client])
-    problems |= {name: "is another client" for name in tables or () if name in clients}
+    problems |= {name: "is the name of another client" for name in tables or () if name in clients}
     if problems:
         raise ArgumentsError(problems)
     clients |= {name: replace(client, name=name) for name, client in (tables or {}).items()}

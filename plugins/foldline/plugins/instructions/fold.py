@@ -29,7 +29,7 @@ _STRONG = re.compile(r"(?<![-*+|] )(?<!^)\*\*\w|\{[\w-]+\}|[?✅❌⚠🚫☑✔
 
 @cache
 def _directives() -> tuple[tuple[re.Pattern[str], ...], tuple[frozenset[str], ...]]:
-    """Return what orders, what makes a text and a heading directives, and imperatives' words."""
+    """Return patterns of orders, directives and titles, and the words around imperatives."""
     table = {name: str(words) for name, words in read_toml(_DIRECTIVES).items()}
     any_of = {name: "|".join(words.split()) for name, words in table.items()}
     names = ("orders", "words", "titles")
@@ -58,7 +58,7 @@ def action_at(file: document.InstructionFile, path: str, at: int) -> Action | No
 
 
 def order_in(text: str) -> str:
-    """Return the first words with which a text orders something; empty without any."""
+    """Return the first words of a text's first order; empty if it has none."""
     match = _directives()[0][0].search(_words(text))
     return " ".join(text[match.start() :].split()[:4]) if match else ""
 

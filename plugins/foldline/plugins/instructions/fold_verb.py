@@ -37,8 +37,8 @@ def register(verbs: Verbs) -> None:
         (option, "--tool", "NAME", "the client's name for `read_section`, in what is printed"),
         (option, "--root", "DIR", "the folder that the client works in (default: the repository)"),
         (many, "--section", "KEY", "the sections to move or bring back (default: all)"),
-        (many, "--paths", "GLOB", "the files that a rule is for"),
-        (many, "--client", "NAME", "whose rules or skills (default: those the repository shows)"),
+        (many, "--paths", "GLOB", "the files that the rule applies to"),
+        (many, "--client", "NAME", "the clients to fold for (default: those the repository shows)"),
     ):
         kind: dict[str, Any] = {"metavar": value} if value else {"action": "store_true"}
         add(name, help=meaning, **kind)

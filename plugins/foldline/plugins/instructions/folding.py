@@ -84,7 +84,7 @@ def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
             place = f"{file.path}:{file.line(section.start)}"
             raise Refused(f"{place} has no mark: write <!-- fold: what it tells --> below it")
         if not sections:
-            raise Refused(f"{file.path} marks no section: --suggest looks for some")
+            raise Refused(f"{file.path} marks no section: try --suggest")
         places = _places(options, folder, file, sections)
         changes = mover.fold(places)
         for name, head in (one for copies in places.values() for one in copies):
@@ -111,7 +111,7 @@ def _check_place(folder: Folder, home: str, name: str, head: str) -> None:
         raise Refused(f"{name} is in no commit of this repository: {why}; name another file")
     before = edited.read(root / name, root)
     if head and before is not None:
-        raise Refused(f"{name} is there: take another name, or add to it by --to {name}")
+        raise Refused(f"{name} already exists: choose another name, or add to it by --to {name}")
     if name.endswith(SKILL):
         skill = instruction_file(root / name, root, before or head)
         for _, fault, _ in faults(skill, root / name):
@@ -147,7 +147,7 @@ def _places(
         every.sort(key=lambda one: not exists(dirname(one[0].format(""))))
         chosen.append(max(every, key=every.count))
     if rule and not chosen:
-        raise Refused("--client says for which client: claude-code, copilot or cursor")
+        raise Refused("name the client: --client claude-code, copilot or cursor")
     globs, joined = json.dumps(options.paths), ",".join(options.paths)
     heads = {"paths": f"paths: {globs}", "globs": f"globs: {joined}\nalwaysApply: false"}
     places = Places()
@@ -179,16 +179,16 @@ def _costs(
     for old, new in zip(before, stacks(folder, clients, beside), strict=True):
         if any(one.path == file.path for one in old.files):
             paid, cost = old.base + old.added, new.base + new.added
-            more = ", which is more" * (bool(places) and cost >= paid)
+            more = ", which is no less" * (bool(places) and cost >= paid)
             rest = f"; {moved} on demand" * bool(places)
             yield f"{old.title}: {shown(paid)} -> {shown(cost)} tokens {when}{more}{rest}"
     for section, copies in places.items():
         if order := fold.order_in(file.text[section.body : section.end]):
-            what = f'{section.key} may order something ("{order} …")'
+            what = f'{section.key} may contain an order ("{order} …")'
             yield f"{what}: a client that hasn't loaded it won't follow it."
         left = f"Folded: {section.summary}" + copies[0][1] * copies[0][0].endswith(SKILL)
         if count(left) >= count(file.text[section.body : section.end]):
-            yield f"{section.key} costs more folded than as it is: take its mark away."
+            yield f"{section.key} costs no less folded: remove its mark."
 
 
 def _suggest(workspace: Workspace, path: Path, file: InstructionFile) -> int:

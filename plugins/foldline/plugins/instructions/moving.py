@@ -92,7 +92,7 @@ class Mover:
         for path in (self.home, *sorted(targets)):
             defined = _labels(_DEFINED, home.text) - _labels(_DEFINED, texts[path])
             for label in sorted(defined & _labels(_LABEL, texts[path])):
-                raise ToolRefused(f"{self.home}: [{label}] is defined apart: write the link itself")
+                raise ToolRefused(f"{self.home}: [{label}] is defined elsewhere: inline the link")
         changes: Changes = {path: text for path, text in texts.items() if text != self._read(path)}
         self._check_undone([section.key for section in places], changes)
         return changes
@@ -107,7 +107,7 @@ class Mover:
         every = ((one, _POINTER.match(home.text, one.body, one.own)) for one in home.sections)
         stubs = [(one, match) for one, match in every if match and (not keys or one.key in keys)]
         if not stubs or len(stubs) < len(keys):
-            raise ToolRefused(f"{self.home} has no such section that `foldline fold` has moved")
+            raise ToolRefused(f"{self.home} has no such section moved by `foldline fold`")
         paths = sorted({*self.names, *(match[2] for _, match in stubs)})
         moved = [one for path in paths for one in _moved(self._file(path))]
         # The file may have another name now, and the section another heading.
@@ -170,7 +170,7 @@ class Mover:
                 lines = zip_longest(*((one or "").split("\n") for one in (before, text)))
                 differing = ((at, now) for at, (was, now) in enumerate(lines, 1) if was != now)
                 at, now = next(differing, (1, ""))
-                raise ToolRefused(f"{path}:{at}: this would come back as {now!r}: write it so")
+                raise ToolRefused(f"{path}:{at}: this would come back as {now!r}: write that")
 
     def _read(self, path: str) -> str | None:
         if path in self.changed:

@@ -323,7 +323,7 @@ class _Stack:
 
     def _switch_off(self, path: str, by: str, repair: str) -> None:
         """Leave out a file that another one replaces."""
-        why = f"{by} is read instead of it"
+        why = f"{by} is read instead"
         if not repair and (file := self.read(path)):
             # A file that imports what is read instead of it hides nothing.
             by = "" if any(by == one for one, *_ in imported(file, path)) else by
@@ -348,7 +348,7 @@ class _Stack:
         return None if self._real(path) in self.seen else self.read(path)
 
     def _is_file(self, path: str) -> bool:
-        """True for what is there and no folder; what is outside of the workspace is left out."""
+        """True for an existing file; one outside of the workspace is left out."""
         with self._reading(path):
             real = self.disk.real(path)
             return self.disk.backend.exists(real) and not self.disk.backend.is_folder(real)

@@ -40,7 +40,7 @@ def register(verbs: Verbs) -> None:
         action="extend",
         metavar="NAME",
         help=f"{', '.join(client.name for client in all_clients())} (default: those of the "
-        "setting `clients`, else all); behind FILE",
+        "setting `clients`, else all); after FILE",
     )
     parser.add_argument("--sections", action="store_true", help="show the cost of each section")
     parser.add_argument(
@@ -62,7 +62,7 @@ def run(options: Namespace) -> int:
     root = repository_of(path)
     is_inside = here.is_relative_to(root)
     if options.start and not (is_inside and here.is_dir()):
-        problem = f"that's no folder in {visible(str(root))}"
+        problem = f"not a folder in {visible(str(root))}"
         raise Refused(f"--start {visible(options.start)}: {problem}", kind="path")
     start = here.relative_to(root).as_posix() if is_inside else "."
     work = path / "_" if path.is_dir() else path
@@ -82,7 +82,7 @@ def run(options: Namespace) -> int:
     bare = repository.repository_of(root) != root
     notes = [
         (doubts, "?: the client's documentation doesn't say clearly that this is loaded."),
-        (True, "Files of the user and of an organization aren't read."),
+        (True, "User-level and organization-level files aren't read."),
         (others, f"Nothing here for {others}."),
         (not counter.exact, "Estimated: install foldline[tokens] for exact counts."),
         (settings, "The clients are those of the settings; --client names others."),

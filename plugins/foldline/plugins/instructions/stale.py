@@ -55,7 +55,7 @@ class StaleMention(NamedTuple):
     """A mention of what is no more.
 
     Attributes:
-        commit: The commit that ended it; None if that isn't known, or not committed yet.
+        commit: The commit that removed it; None if that isn't known, or not committed yet.
         near: What it may be called now, to stand in its place; empty if nothing is like it.
     """
 
@@ -67,8 +67,8 @@ class StaleMention(NamedTuple):
     def message(self) -> str:
         """The finding as a sentence."""
         one = self.commit
-        ended = f"{one.hash[:8]} of {one.date} ended it: {one.subject}" if one else "it's gone now"
-        text = f"`{self.mention.name}` meant something when this line was written; {ended}"
+        gone = f"{one.hash[:8]} of {one.date} removed it: {one.subject}" if one else "it's gone now"
+        text = f"`{self.mention.name}` existed when this line was written; {gone}"
         return text + (f"; did you mean `{self.near}`?" if self.near else "")
 
 

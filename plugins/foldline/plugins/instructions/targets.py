@@ -51,7 +51,7 @@ _UNFINISHED = re.compile(r"(`|\]\(|(?<!\S)@)([\w./@-]*)\Z")
 _MOST_LISTED = 5
 _LARGEST = 1_000_000
 MOST_USING = 16
-"""So many files that use a name are parsed where only that tells which of them define it."""
+"""If more files use a name, only those that seem to define it are parsed."""
 _OWN = re.compile(r"(?:let|var) [a-z]")
 _MOST_KEPT = 1024
 # What extends a type doesn't define it.
@@ -61,7 +61,7 @@ is_of_tests = re.compile(
     r"(?:^|/)(?:[\w-]*(?:test|spec|example)[\w-]*|docs|samples)/|(?:^|/)test_|[_.](?:test|spec)\.",
     re.I,
 ).search
-"""Tells of a path whether it's of tests or examples: names in it mean something only there."""
+"""Matches paths of tests and examples, whose names mean something only there."""
 
 
 @record(slots=False)

@@ -107,7 +107,7 @@ def _mode(target: Path) -> int:
     """Return the mode of a file, or of one that is to be made; raise where it can't be written."""
     around = next(filter(Path.exists, target.parents))
     if not os.access(around, os.W_OK | os.X_OK):
-        raise Refused(f"{target} can't be written: {around} isn't a folder in which you may write")
+        raise Refused(f"{target} can't be written: {around} isn't a folder that you can write to")
     try:
         status = target.stat()
     except FileNotFoundError:

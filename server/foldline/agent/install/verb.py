@@ -81,8 +81,8 @@ def _install(client: Client, root: Path | None, options: Namespace) -> None:
     changes = [] if options.fold and options.remove else [_configuration(client, root, options)]
     changes += _plugin(client, root, options)
     for file in [file for file, before, after in changes if after == before]:
-        state = "is not in" if options.remove else "is in"
-        show(f"foldline {state} {path_from_here(file)} already")
+        state = "isn't" if options.remove else "is already"
+        show(f"foldline {state} in {path_from_here(file)}")
     changes = [one for one in changes if one[1] != one[2]]
     write(changes, root, dry_run=options.dry_run, note="" if options.remove else f" {client.note}")
 
