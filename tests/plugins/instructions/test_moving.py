@@ -293,6 +293,18 @@ def test_a_chapter_begins_its_file() -> None:
     assert unfold(folded, home="AGENTS.md") == files
 
 
+def test_a_file_is_titled_by_the_chapter_and_goes_whatever_that_is_called_now() -> None:
+    more = SECTION.replace("Data", "More")
+    files = {"AGENTS.md": f"# A\n\n# B\n{SECTION}\n# C\n{more}"}
+    for head in ("", RULE, SKILL):
+        folded = fold(files, [("x.md", head)], home="AGENTS.md")
+        assert folded["x.md"].removeprefix(f"{head}\n").startswith("# B\n\n## Data\n")
+        assert unfold(unfold(folded, "b.data", home="AGENTS.md"), home="AGENTS.md") == files
+        if head:
+            folded["AGENTS.md"] = folded["AGENTS.md"].replace("# B", "# New")
+            assert [*unfold(folded, home="AGENTS.md")] == ["AGENTS.md"]
+
+
 def test_a_file_that_was_there_stays_whatever_it_held() -> None:
     for there in ("", "# B\n", "---\nname: b\n---\n"):
         files = {"AGENTS.md": f"# A\n#{SECTION}", "x.md": there}

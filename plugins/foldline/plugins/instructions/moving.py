@@ -129,9 +129,9 @@ class Mover:
         for path, cuts in edits.items():
             file = self._file(path)
             left = self._file(path, self._mended(file, {}, cuts))
-            gone = {*anchors(file)}.difference(anchors(left))
-            goes |= {(path, anchor): [self.home] for anchor in gone}
-        edits[self.home], titles = [], {f"# {basename(self.home)}"}
+            goes |= {(path, one): [self.home] for one in {*anchors(file)}.difference(anchors(left))}
+        titles = {f"# {title}" for _, title, *_ in home.markdown.headings}
+        edits[self.home], titles, changes = [], {*titles, f"# {basename(self.home)}"}, Changes()
         for (section, match), copies in zip(stubs, found, strict=True):
             titles.add(self._title(section))
             own = {
@@ -143,22 +143,22 @@ class Mover:
                 differing = " and ".join(one.file.path for one in copies)
                 raise ToolRefused(f"{where}: it differs in {differing}")
             edits[self.home].append((section.start, match.end(), own.pop()))
-        changes: Changes = {}
         for path in {*self.names, *edits}:
             text = self._mended(self._file(path), goes, edits.get(path, ()))
             front = self._file(path, text).markdown.front_matter if path in edits else None
             rest = text[front.end if front else 0 :].lstrip("-+\r\n").rstrip()
+            # A rule or skill of a title alone says nothing, even if `home` has another by now.
+            is_empty = rest in titles or (front and re.fullmatch("# .*", rest))
             if text != self._read(path):
-                changes[path] = None if path in edits and rest in titles else text
+                changes[path] = None if path in edits and is_empty else text
         return changes
 
     def _title(self, section: InstructionSection) -> str:
-        """Return the first line of a new file for a section: the title of `home`, or its name."""
+        """Return the first line of a new file for a section: its chapter, or the name of `home`."""
         headings = self._file(self.home).markdown.headings
-        if {one.start: one.level for one in headings}.get(section.start, 1) == 1:
-            return ""
-        level, title, *_ = headings[0]
-        return f"# {title if level == 1 and '](' not in title else basename(self.home)}"
+        is_part = {one.start: one.level for one in headings}.get(section.start, 1) > 1
+        tops = [one.title for one in headings if one.level == 1 and one.start < section.start]
+        return f"# {tops[-1] if tops and '](' not in tops[-1] else basename(self.home)}" * is_part
 
     def _check_undone(self, keys: Collection[str], changes: Changes) -> None:
         try:
