@@ -97,7 +97,7 @@ def stale(clones: Path) -> None:
                 history.end = sys.maxsize
                 file = InstructionFile(path, text)
                 targets = Targets(SmartFileAccess.for_workspace(clone), path)
-                search = Search(history, clone, path, text, targets)
+                search = Search(history, targets, path, text)
                 search.targets = _AtRevision(search)  # type: ignore[assignment]
                 every = list(mentions(file.markdown))
                 checked += len(every)

@@ -152,27 +152,25 @@ def _name_of(template: TemplateValue) -> str | None:
 def _of_no_prompt(scanned: Scan, names: set[str | None]) -> Iterator[FileDiagnostic]:
     """Yield the overrides of prompts that the project doesn't have."""
     from foldline.ide.analysis.model import SourceSpan
-    from foldline.ide.checks import Code, Diagnostic, Severity, default_severity
+    from foldline.ide.checks import Code
+    from foldline.ide.checks.diagnostic import as_wanted, report
     from foldline.prompts import OverridesStore
     from foldline.prompts.files import read_text_file
     from foldline.prompts.overrides.overrides_store import MAX_BYTES
 
-    code = Code.INVALID_OVERRIDE
     store = OverridesStore(scanned.folder.root).directory
     for path in sorted(store.rglob("*.json")):
         name = path.parent.relative_to(store).as_posix()
-        severity = scanned.options(str(path)).severity.get(code, default_severity(code))
-        if name not in names and severity is not Severity.OFF:
+        if name not in names:
             message = (
                 f"No prompt here is `{name}`, so nothing reads this override: move it to the "
                 "folder of the prompt's `ns` and `key`, or delete it."
             )
-            span = SourceSpan(str(path), 0, 0)
-            shown = Diagnostic(code, severity, message, span)
-            text = ""
+            found = report(Code.INVALID_OVERRIDE, message, SourceSpan(str(path), 0, 0))
+            text, severities = "", scanned.options(str(path)).severity
             with suppress(OSError):
                 text = read_text_file(path, MAX_BYTES)
-            yield from _placed(scanned.relative(str(path)), text, [shown])
+            yield from _placed(scanned.relative(str(path)), text, as_wanted([found], severities))
 
 
 def _of_instructions(

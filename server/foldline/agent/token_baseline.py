@@ -123,11 +123,6 @@ def read_baseline(file: str) -> Baseline:
     """
     try:
         document: Any = read_json(Path(file), BASELINE_BYTES)
-    except MalformedFileError as error:
-        raise _no_baseline(file) from error
-    except PathError as error:
-        raise Refused(error.summary) from error
-    try:
         counts = tuple(
             Counted(
                 str(name),
@@ -139,13 +134,11 @@ def read_baseline(file: str) -> Baseline:
             for name, entry in document["prompts"].items()
         )
         return Baseline(str(document["encoding"]), bool(document["exact"]), counts)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _no_baseline(file) from error
-
-
-def _no_baseline(file: str) -> Refused:
-    write = "`foldline tokens --json > tokens.json`"
-    return Refused(f"{visible(file)} is not a baseline: write one with {write}")
+    except (MalformedFileError, ValueError, KeyError, TypeError, AttributeError) as error:
+        write = "`foldline tokens --json > tokens.json`"
+        raise Refused(f"{visible(file)} is not a baseline: write one with {write}") from error
+    except PathError as error:
+        raise Refused(error.summary) from error
 
 
 def check_comparable(baseline: Baseline, counter: TokenCounter) -> None:
@@ -187,6 +180,13 @@ def compare(counts: Sequence[PromptCount], baseline: Baseline, limit: float) -> 
             f"nothing to compare: none of the baseline's {len(baseline.counts)} prompts is among "
             f"the {len(counts)} counted here: name the folder that it's of, or write it again"
         )
+    partial, without = list[Without](), list[Without]()
+    for then, now in pairs:
+        parts = now.tokens.unresolved
+        if new := tuple(part for part in parts if part not in then.unresolved):
+            partial.append(Without(now.identity, new))
+        elif parts:
+            without.append(Without(now.identity, parts))
     before, after = ({one.identity for one in side} for side in zip(*pairs, strict=True))
     return Comparison(
         tuple(
@@ -194,22 +194,11 @@ def compare(counts: Sequence[PromptCount], baseline: Baseline, limit: float) -> 
             for then, now in pairs
             if 100 * (now.tokens.total - then.tokens) > limit * then.tokens
         ),
-        tuple(one for one in map(_new_parts, pairs) if one.parts),
-        tuple(
-            Without(now.identity, now.tokens.unresolved)
-            for then, now in pairs
-            if now.tokens.unresolved and not _new_parts((then, now)).parts
-        ),
+        tuple(partial),
+        tuple(without),
         tuple(one.identity for one in baseline.counts if one.identity not in before),
         tuple(one.identity for one in counts if one.identity not in after),
     )
-
-
-def _new_parts(pair: tuple[Counted, PromptCount]) -> Without:
-    """Return the parts that aren't counted now, but for those that weren't before."""
-    then, now = pair
-    parts = (part for part in now.tokens.unresolved if part not in then.unresolved)
-    return Without(now.identity, tuple(parts))
 
 
 def _matched(

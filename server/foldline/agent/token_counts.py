@@ -192,12 +192,11 @@ def table_lines(
     partial = any(one.tokens.lower_bound for one in counts)
     kind = "" if counter.exact else ", estimated: install foldline[tokens] for exact counts"
     files = sum(not one.name for one in counts)
-    prompts = counted(len(counts) - files, "prompt") if files < len(counts) or not files else ""
-    both = " and " if prompts and files else ""
-    prompts += f"{both}{counted(files, 'instruction file')}" if files else ""
+    numbers = {"prompt": len(counts) - files, "instruction file": files}
+    both = " and ".join(counted(number, noun) for noun, number in numbers.items() if number)
     yield [
         (f"{counter.format(total, certain=certain, partial=partial):>9}  ", "bold cyan"),
-        (f"in {prompts} ({counter.encoding.replace(' --run', ', as run')}{kind})", ""),
+        (f"in {both or '0 prompts'} ({counter.encoding.replace(' --run', ', as run')}{kind})", ""),
     ]
 
 
@@ -242,10 +241,5 @@ def json_of(
         }
         for count in counts
     }
-    document = {
-        "encoding": counter.encoding,
-        "exact": counter.exact,
-        "prompts": prompts,
-        **comparison,
-    }
-    return json_text(document)
+    how = {"encoding": counter.encoding, "exact": counter.exact}
+    return json_text({**how, "prompts": prompts, **comparison})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from skills_ref.validator import validate
 
 from foldline.ide import checks as pages
+from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.checks import Code
 from foldline.ide.instructions import front_matter
 from foldline.ide.instructions.checks import _of_templates, diagnostics
@@ -254,4 +256,4 @@ def test_text_that_means_its_braces_is_not_reported(around: str, tmp_path: Path)
 
 def test_a_long_line_of_template_text_is_read_in_linear_time() -> None:
     file = instruction_file(Path("/AGENTS.md"), Path("/"), "{{ a }} {{ " * 5_000)
-    assert sum(1 for _ in _of_templates(file)) == 5_000
+    assert sum(1 for _ in _of_templates(file, partial(SourceSpan, "AGENTS.md"))) == 5_000

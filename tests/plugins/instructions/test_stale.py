@@ -328,7 +328,7 @@ def test_code_is_indexed_before_names_are_looked_up(
         return read(index, *arguments, **options)
 
     def look_noted(targets: Targets, mention: Mention) -> bool:
-        index = targets._access.index
+        index = targets.access.index
         # Otherwise all files that the index lacks would be read for each name.
         known.append(index is not None and "open_cart" in index.last_defined())
         return looked_up(targets, mention)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from posixpath import basename, dirname, relpath
 from time import monotonic
 
 from foldline.ide.analysis.model import SourceSpan
-from foldline.ide.checks.codes import Code, Severity, default_severity
-from foldline.ide.checks.diagnostic import Change, Diagnostic, Fix, Related
+from foldline.ide.checks.codes import Code, Severity
+from foldline.ide.checks.diagnostic import Change, Diagnostic, Fix, Related, report
 from foldline.ide.instructions.document import InstructionFile
 from foldline.ide.instructions.front_matter import SKILL, fields, globs_of, matches, unknown_fields
 from foldline.ide.snapshot import Snapshot
@@ -29,11 +30,11 @@ def check(document: Snapshot, file: InstructionFile) -> Iterator[Diagnostic]:
         others = {one.patterns: rule.patterns for one in rules if rule.patterns not in said}
         when = "in each session" if rule.without else "only if a person names it"
         for message, place, meant in unknown_fields(file, rule.fields, whose, others):
-            span, code = SourceSpan(document.analysis.file, *place), Code.UNKNOWN_FRONT_MATTER
-            fixes = (Fix(f"Write {meant}", (Change(span, meant),), preferred=True),)
+            span = SourceSpan(document.analysis.file, *place)
+            fixes = (Fix(f"Write {meant}", (Change(span, meant),), preferred=True),) * bool(meant)
             without = f" Without that, the file is loaded {when}." * (meant == rule.patterns)
-            severity = Severity.WARNING if meant else default_severity(code)
-            yield Diagnostic(code, severity, message + without, span, fixes if meant else ())
+            one = report(Code.UNKNOWN_FRONT_MATTER, message + without, span, fixes)
+            yield replace(one, severity=Severity.WARNING) if meant else one
 
 
 def _rules(document: Snapshot, file: InstructionFile) -> list[tuple[Client, Rule, list[Rule]]]:
@@ -49,72 +50,84 @@ def check_repository(
     document: Snapshot, file: InstructionFile, seconds: float, since: float
 ) -> Iterator[Diagnostic]:
     """Yield what a file's repository says of it; names are looked up as by `stale_mentions`."""
-    path, folder, relative = Path(document.analysis.file), document.folder, file.path
+    path, folder = Path(document.analysis.file), document.folder
     if not path.is_relative_to(folder.root):
         return
-    is_wanted = document.options.severity.get(Code.STALE_REFERENCE) is not Severity.OFF
-    every = mentions(file.markdown) if is_wanted else ()
-    stale = stale_mentions(folder.access, relative, file.text, every, seconds=seconds, since=since)
-    for one in stale:
-        place = SourceSpan(str(path), one.mention.start, one.mention.end)
+    at = partial(SourceSpan, str(path))
+    stale = [*_stale(document, file, at, seconds, since)]
+    yield from stale
+    # A rule without imports is read as it is.
+    asks = not file.has_front_matter or any(imported(file, file.path))
+    disk = files_of(folder.access.file_backend, min(since, monotonic()))
+    stacks = loaded(folder, disk, file.path) if asks else {}
+    for section, message, other, start in drift(stacks, file, file.path):
+        place = at(section.start, file.end_of_line(section.start))
+        copy = SourceSpan(str(folder.root / other), start, start)
+        related = Related(copy, "This is the other file.")
+        yield report(Code.SECTION_DRIFT, message, place, (), related)
+    beside = dirname(dirname(file.path)), "*/" * ("/" in file.path) + SKILL
+    for (skill, span), message in disk.unclear(*beside).items() if path.name == SKILL else ():
+        if skill == file.path:
+            yield report(Code.UNCLEAR_SUMMARY, message, at(*span))
+    tree = Targets(folder.access, file.path, since).tree
+    yield from _without_files(document, file, at, tree)
+    starts = {one.place.start for one in stale}
+    for left, titles in unread(disk, stacks, file.path).items():
+        clients, start = " and ".join(titles), left.place[0]
+        if left.via and start + 1 not in starts:
+            yield _of_import(file, at, tree, left, clients)
+        elif not left.via and not (left.by and OF_OTHERS.search(file.path)):
+            verb = "doesn't" if len(titles) == 1 else "don't"
+            why = f"{verb} read this file, as there is {left.by}{left.repair and ': '}{left.repair}"
+            message = f"{clients} {why if left.by else left.why}"
+            place = at(start, file.end_of_line(start))
+            yield report(Code.SWITCHED_OFF_INSTRUCTIONS, message, place)
+
+
+def _stale(
+    document: Snapshot, file: InstructionFile, at: partial[SourceSpan], seconds: float, since: float
+) -> Iterator[Diagnostic]:
+    if document.options.severity.get(Code.STALE_REFERENCE) is Severity.OFF:
+        return
+    access, every = document.folder.access, mentions(file.markdown)
+    for one in stale_mentions(access, file.path, file.text, every, seconds=seconds, since=since):
+        place = at(one.mention.start, one.mention.end)
         # A drawing of folders has the last part alone.
         name, near = (path.removeprefix(one.mention.root) for path in (one.mention.name, one.near))
         head = name.removesuffix(file.text[place.start : place.end])
         new = near.removeprefix(head) if near.startswith(head) else ""
         title = f"Replace {one.mention.name} by {one.near}"
         fixes = (Fix(title, (Change(place, new),)),) if new else ()
-        code = Code.STALE_REFERENCE
-        yield Diagnostic(code, default_severity(code), one.message, place, fixes)
-    # A rule without imports is read as it is.
-    asks = not file.has_front_matter or any(imported(file, relative))
-    disk = files_of(folder.access.file_backend, min(since, monotonic()))
-    stacks = loaded(folder, disk, relative) if asks else {}
-    for section, message, other, at in drift(stacks, file, relative):
-        place = SourceSpan(str(path), section.start, file.end_of_line(section.start))
-        related = Related(SourceSpan(str(folder.root / other), at, at), "This is the other file.")
-        code = Code.SECTION_DRIFT
-        yield Diagnostic(code, default_severity(code), message, place, related=(related,))
-    beside = dirname(dirname(relative)), "*/" * ("/" in relative) + SKILL
-    for field, message in disk.unclear(*beside).items() if path.name == SKILL else ():
-        if field[0] == relative:
-            place, code = SourceSpan(str(path), *field[1]), Code.UNCLEAR_SUMMARY
-            yield Diagnostic(code, default_severity(code), message, place)
-    tree, code = Targets(folder.access, relative, since).tree, Code.SWITCHED_OFF_INSTRUCTIONS
+        yield report(Code.STALE_REFERENCE, one.message, place, fixes)
+
+
+def _without_files(
+    document: Snapshot, file: InstructionFile, at: partial[SourceSpan], tree: Tree
+) -> Iterator[Diagnostic]:
+    """Yield the globs of a rule that match no file."""
     said = {one.name: one for one in fields(file)}
     always = "alwaysApply" in said and said["alwaysApply"].value == "true"
-    rules = () if always or not said or OF_OTHERS.search(relative) else _rules(document, file)
+    rules = () if always or not said or OF_OTHERS.search(file.path) else _rules(document, file)
     for key in sorted(said.keys() & {rule.patterns for _, rule, _ in rules}):
         globs = () if said[key].is_open else tuple(globs_of(said[key].items))
-        if globs and not any(tree.matching(glob, dirname(relative)) for glob in globs):
-            place = SourceSpan(str(path), *said[key].place)
+        if globs and not any(tree.matching(glob, dirname(file.path)) for glob in globs):
             message = f"No file here matches `{', '.join(globs)}`: the rule never loads."
-            yield Diagnostic(code, default_severity(code), message, place)
-    starts = {one.mention.start for one in stale}
-    for left, titles in unread(disk, stacks, relative).items():
-        clients, start = " and ".join(titles), left.place[0]
-        if left.via and start + 1 not in starts:
-            yield _of_import(tree, file, path, left, clients)
-        elif not left.via and not (left.by and OF_OTHERS.search(relative)):
-            verb = "doesn't" if len(titles) == 1 else "don't"
-            why = f"{verb} read this file, as there is {left.by}{left.repair and ': '}{left.repair}"
-            why = why if left.by else left.why
-            place = SourceSpan(str(path), start, file.end_of_line(start))
-            yield Diagnostic(code, default_severity(code), f"{clients} {why}", place)
+            yield report(Code.SWITCHED_OFF_INSTRUCTIONS, message, at(*said[key].place))
 
 
 def _of_import(
-    tree: Tree, file: InstructionFile, path: Path, left: LeftOut, clients: str
+    file: InstructionFile, at: partial[SourceSpan], tree: Tree, left: LeftOut, clients: str
 ) -> Diagnostic:
-    place, code, end = SourceSpan(str(path), *left.place), Code.DEAD_IMPORT, left.place[1]
+    place, end = at(*left.place), left.place[1]
     if left.repair:
-        mark, at = file.text[end], SourceSpan(str(path), end, end)
+        mark, changed = file.text[end], at(end, end)
         message = f"Not imported by {clients}, as a `{mark}` follows: {left.repair}."
         texts = {f"Put a space before `{mark}`": " "}
     else:
         message = f"Nothing is imported by {clients} here: there is no {left.path}."
-        named, at = tree.ending(basename(left.path)), place
+        named, changed = tree.ending(basename(left.path)), place
         near = [relpath(one, dirname(left.via)) for one in named if len(named) == 1]
         texts = {f"Import {one}": f"@{one}" for one in near}
         texts["Put it between backquotes, as a name"] = f"`{file.text[place.start : end]}`"
-    fixes = tuple(Fix(title, (Change(at, text),)) for title, text in texts.items())
-    return Diagnostic(code, default_severity(code), message, place, fixes)
+    fixes = tuple(Fix(title, (Change(changed, text),)) for title, text in texts.items())
+    return report(Code.DEAD_IMPORT, message, place, fixes)

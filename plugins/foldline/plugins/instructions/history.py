@@ -87,8 +87,7 @@ class History:
     @cached_property
     def is_sparse(self) -> bool:
         """True where files of `HEAD` are left out of the folder."""
-        output = self._git("config", "--bool", "core.sparseCheckout", codes=(0, 1))
-        return output.strip() == "true"
+        return self._git("config", "--bool", "core.sparseCheckout", codes=(0, 1)) == "true\n"
 
     def _list(self, commit: str) -> Mapping[str, str]:
         """Return the blobs of a commit's files by path."""

@@ -102,7 +102,7 @@ def stale_mentions(
             index.wait(seconds / 2, CODE, targets.as_of)
         in_time = takewhile(lambda _: monotonic() < end, every)
         waiting = [one for one in in_time if not targets.has(one)]
-        search = Search(history, access.file_backend.root, path, text, targets)
+        search = Search(history, targets, path, text)
         found = tuple(search.stale(waiting) if waiting else ())
     except (RevisionError, ValueError) as error:
         log.info("no history of %s: %s", path, error)
@@ -122,11 +122,10 @@ def line_of(text: str, mention: Mention) -> str:
 class Search:
     """The search for what ended the mentions of one file."""
 
-    def __init__(
-        self, history: History, root: Path, path: str, text: str, targets: Targets
-    ) -> None:
+    def __init__(self, history: History, targets: Targets, path: str, text: str) -> None:
         self.history = history
         self.targets = targets
+        root = targets.access.file_backend.root
         self._root = root.resolve().relative_to(history.top.resolve())
         self._path = (self._root / path).as_posix()
         self._folder = dirname(self._path)

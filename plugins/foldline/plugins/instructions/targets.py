@@ -26,7 +26,7 @@ from foldline.backends.files.git_patterns import compile_patterns
 from foldline.backends.files.globs import PathPatterns, alternatives
 from foldline.backends.files.listing import FileStamp
 from foldline.backends.files.reader import read_toml
-from foldline.backends.formatting.parts import text_of
+from foldline.backends.formatting.parts import counted, text_of
 from foldline.backends.formatting.text import symbol_line
 from foldline.backends.index.words import definitions
 from foldline.backends.models import COMPLETE, SymbolKind
@@ -217,7 +217,7 @@ class Targets:
     """Targets of the mentions of one text in a workspace, as of now, or of `since` or later."""
 
     def __init__(self, access: SmartFileAccess, path: str, since: float = inf) -> None:
-        self._access = access
+        self.access = access
         self._folder = dirname(path)
         self._of_tests = is_of_tests(path)
         kept, now = _symbols.get(access), monotonic()
@@ -239,7 +239,7 @@ class Targets:
     @cached_property
     def defined(self) -> frozenset[str]:
         """The names that the index knows as defined."""
-        kept, index = self._symbols, self._access.index
+        kept, index = self._symbols, self.access.index
         if kept.defined or index is None:
             return kept.defined[0] if kept.defined else frozenset()
         # This brings the index up to date.
@@ -261,7 +261,7 @@ class Targets:
 
     def _likely(self, word: str) -> Iterator[str]:
         """Yield files that may define a word: some define it in ways that the index misses."""
-        if (index := self._access.index) is not None:
+        if (index := self.access.index) is not None:
             yield from index.last_defining(word)[:MOST_USING] if word in self.defined else ()
             using = sorted(filter(is_indexed, index.last_holding(word)))
             yield from using if len(using) <= MOST_USING else ()
@@ -283,10 +283,10 @@ class Targets:
         What git ignores is made by a program, and names that code imports are a library's. Of the
         files that had it, `homes`, the name is looked for first.
         """
-        name, index, word = mention.name, self._access.index, mention.word
+        name, index, word = mention.name, self.access.index, mention.word
         since, types = self.as_of, self._symbols.names.types
         if mention.kind == Kind.PATH:
-            backend = self._access.file_backend
+            backend = self.access.file_backend
             with suppress(PathError):
                 if any(map(backend.exists, (join(self._folder, name), name))):
                     return True
@@ -348,11 +348,11 @@ class Targets:
         return bool(meant.gap) or any(one == word or one.lower() != word.lower() for one in lasts)
 
     def _path(self, path: str, line: int) -> Target:
-        stamp = self._access.file_backend.stamp(path)
-        if stamp is not None and not self._access.file_backend.is_folder(path):
+        stamp = self.access.file_backend.stamp(path)
+        if stamp is not None and not self.access.file_backend.is_folder(path):
             return Target(path, line, f"`{path}`, {stamp.size:,} bytes")
         below = sum(one.startswith(f"{path}/") for one in self.tree.paths)
-        return Target(path, 0, f"`{path}/`, {below:,} file{'s' * (below != 1)}")
+        return Target(path, 0, f"`{path}/`, {counted(below, 'file')}")
 
 
 def _text(files: FileBackend, path: str) -> str:
@@ -391,8 +391,8 @@ def defines(path: str, text: str, mention: Mention) -> bool:
 def _glob(paths: Sequence[str]) -> Target:
     listed = "\n".join(f"- `{path}`" for path in paths[:_MOST_LISTED])
     more = "\n- …" * (len(paths) > _MOST_LISTED)
-    files = f"{len(paths):,} file{'s' * (len(paths) != 1)}"
-    return Target(paths[0] if len(paths) == 1 else "", 0, f"{files}\n{listed}{more}")
+    about = f"{counted(len(paths), 'file')}\n{listed}{more}"
+    return Target(paths[0] if len(paths) == 1 else "", 0, about)
 
 
 def _symbol(found: Sequence[Found]) -> Target:

@@ -40,13 +40,8 @@ def register(verbs: Verbs) -> None:
     parser.add_argument("clients", nargs="*", metavar="CLIENT", help=", ".join(CLIENTS))
     parser.add_argument("--remove", action="store_true", help="remove foldline from it")
     parser.add_argument("--dry-run", action="store_true", help="show the change, and write nothing")
-    parser.add_argument(
-        "--project",
-        nargs="?",
-        const=".",
-        metavar="DIR",
-        help="the project's configuration instead of the user's; without DIR, of this folder",
-    )
+    project = "the project's configuration instead of the user's; without DIR, of this folder"
+    parser.add_argument("--project", nargs="?", const=".", metavar="DIR", help=project)
     trust, fold = "with --project: let its prompts run", "also the plugin that folds: only opencode"
     parser.add_argument("--trust", action="store_true", help=trust)
     parser.add_argument("--fold", action="store_true", help=fold)

@@ -11,7 +11,7 @@ from foldline.ide.analysis.model import SourceSpan
 from foldline.ide.analysis.section_tree import span_of
 from foldline.ide.analysis.syntax import Node, String
 from foldline.ide.analysis.values import Argument, Text
-from foldline.ide.checks.codes import Code, Severity
+from foldline.ide.checks.codes import Code, Severity, default_severity
 from foldline.records import record
 
 if TYPE_CHECKING:
@@ -86,6 +86,13 @@ class Diagnostic:
     fixes: tuple[Fix, ...] = ()
     related: tuple[Related, ...] = ()
     unnecessary: bool = False
+
+
+def report(
+    code: Code, message: str, place: SourceSpan, fixes: tuple[Fix, ...] = (), *related: Related
+) -> Diagnostic:
+    """Return a diagnostic with the default severity of its code."""
+    return Diagnostic(code, default_severity(code), message, place, fixes, related)
 
 
 def as_wanted(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from foldline.backends.errors import PathError
 from foldline.backends.files.reader import read_text
+from foldline.backends.formatting.parts import counted
 from foldline.ide import cost_texts
 from foldline.ide.analysis.model import (
     PromptModule,
@@ -57,9 +58,8 @@ class Costs:
 
     def cost(self, section: InstructionSection) -> str:
         """Return `52 tokens, 97 in all`, or `25 tokens, +269 if opened`."""
-        return cost_texts.section_cost(
-            self.blocks[section.key], self.counter, plan=self.render.cache
-        )
+        block = self.blocks[section.key]
+        return cost_texts.section_cost(block, self.counter, plan=self.render.cache)
 
 
 @lru_cache(maxsize=32)
@@ -125,8 +125,8 @@ class SkillLevels:
         levels = f"{always} always, {counter.format(self.used)} when used"
         if not self.files:
             return levels
-        count = f"{len(self.files)} file{'' if len(self.files) == 1 else 's'}"
-        return f"{levels}, {counter.format(sum(self.files.values()))} in {count} on demand"
+        tokens, files = counter.format(sum(self.files.values())), counted(len(self.files), "file")
+        return f"{levels}, {tokens} in {files} on demand"
 
 
 def listed_text(file: InstructionFile) -> str:

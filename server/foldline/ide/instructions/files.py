@@ -75,11 +75,9 @@ def has_front_matter(path: PurePath) -> bool:
     rules: https://code.claude.com/docs/en/memory ("Path-specific rules"). No client documents
     front matter for `AGENTS.md` and its like: there it is text.
     """
-    return (
-        path.name == "SKILL.md"
-        or path.name.endswith((".mdc", ".instructions.md", ".prompt.md"))
-        or ".claude/rules/" in path.as_posix()
-    )
+    shown = f"/{path.as_posix()}"
+    endings = "/SKILL.md", ".mdc", ".instructions.md", ".prompt.md"
+    return shown.endswith(endings) or ".claude/rules/" in shown
 
 
 def instruction_files(

@@ -16,7 +16,7 @@ from foldline.ide import cost_texts
 from foldline.ide.analysis.model import SourceSpan, Span
 from foldline.ide.errors import ToolRefused
 from foldline.ide.instructions.document import instruction_file, read_instructions
-from foldline.ide.instructions.features import Costs, costs, module_of
+from foldline.ide.instructions.features import costs, module_of
 from foldline.ide.prompts.request import PromptRef, View
 from foldline.ide.render.render import OpenedSections, Render, SectionSummary, SectionText
 from foldline.ide.snapshot import Snapshot
@@ -104,13 +104,9 @@ class MarkdownSource(PromptSource):
         document, render = self.document, self.file.render(opened)
         if not self.mode.costs:
             return replace(render, uri=document.uri, version=document.version)
-        snapshot = self.snapshot()
-        locations = {
-            section.path: self.workspace.locate(
-                snapshot, SourceSpan(str(document.path), section.start, section.own)
-            )
-            for section in self.file.sections
-        }
+        path, locate = str(document.path), partial(self.workspace.locate, self.snapshot())
+        spans = {one.path: SourceSpan(path, one.start, one.own) for one in self.file.sections}
+        locations = {section: locate(span) for section, span in spans.items()}
         return self.with_document(render, locations, known)
 
     def _opened(self, view: View, keys: Sequence[str] | None, reason: str) -> OpenedSections:
@@ -173,9 +169,6 @@ class MarkdownSource(PromptSource):
         analysis.module = module_of(self.file, str(path))
         return Snapshot(self.document.uri, opened, analysis, folder, self, self.file)
 
-    def _costs(self, snapshot: Snapshot) -> Costs:
-        return costs(self.file, snapshot.counter)
-
     def hover(self, snapshot: Snapshot, offset: int) -> Hover | None:
         """Return Markdown about the section whose heading is at an offset; None elsewhere."""
         from foldline.ide.features.hover import Hover
@@ -183,7 +176,7 @@ class MarkdownSource(PromptSource):
         for section in self.file.sections:
             if section.start <= offset < section.body:
                 number = f"{section.number}. " if section.number else ""
-                cost = self._costs(snapshot).cost(section)
+                cost = costs(self.file, snapshot.counter).cost(section)
                 parts = [f"**{number}{section.title}** `{section.key}`", cost]
                 if section.summary:
                     parts.append(f"Summary:\n\n> {section.summary}")
@@ -194,21 +187,21 @@ class MarkdownSource(PromptSource):
         """Yield the lenses: *Preview* at the top, *Open* above each folded section."""
         from foldline.ide.features.hover import Lens, LensTitle
 
-        costs, first = self._costs(snapshot), self.file.sections[0].start
-        title = LensTitle(cost_texts.preview(costs.render, costs.counter))
+        shown, first = costs(self.file, snapshot.counter), self.file.sections[0].start
+        title = LensTitle(cost_texts.preview(shown.render, shown.counter))
         yield Lens(Span(first, first), self.file.name, title=title)
         for section in self.file.folded:
-            title = LensTitle(f"Open · {costs.cost(section)}")
+            title = LensTitle(f"Open · {shown.cost(section)}")
             yield Lens(Span(section.start, section.start), self.file.name, section.key, title)
 
     def inlays(self, snapshot: Snapshot) -> Iterator[Inlay]:
         """Yield what stands behind each heading: its number and its tokens."""
         from foldline.ide.features.hover import Inlay
 
-        costs = self._costs(snapshot)
+        blocks, counter = costs(self.file, snapshot.counter).blocks, snapshot.counter
         for section in self.file.sections:
             if section.number:
-                label = cost_texts.inlay(section.number, costs.blocks[section.key], costs.counter)
+                label = cost_texts.inlay(section.number, blocks[section.key], counter)
                 yield Inlay(section.start, label)
 
     def foldings(self, snapshot: Snapshot) -> Sequence[Span]:

@@ -37,7 +37,6 @@ async def handle(
     for folder, span, to in await links_in(ls, uri):
         file = folder.root / to.path
         if to.path and not file.is_dir():
-            all_links.append(
-                types.DocumentLink(span, uri_of(file) + f"#L{to.line}" * (to.line > 0))
-            )
+            target = uri_of(file) + f"#L{to.line}" * (to.line > 0)
+            all_links.append(types.DocumentLink(span, target))
     return all_links or None
