@@ -43,7 +43,7 @@ def is_styled(stream: TextIO | None = None) -> bool:
 
 @contextmanager
 def collected() -> Iterator[list[Line | Code]]:
-    """Collect the lines that are shown meanwhile, in place of printing them."""
+    """Collect the lines that are shown meanwhile instead of printing them."""
     _collections.append([])
     try:
         yield _collections[-1]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
     Encoding = types.PositionEncodingKind | str | None
 
-# More texts would be old ones of a document that is typed in.
+# More would only keep old texts of a document that is being edited.
 _index = lru_cache(maxsize=8)(LineIndex.of)
 
 

@@ -28,10 +28,10 @@ from foldline.records import record
 Changes: TypeAlias = dict[str, str | None]
 """The new texts of files, by their paths from the root; None for one that goes."""
 Places: TypeAlias = dict[InstructionSection, list[tuple[str, str]]]
-"""The files to which sections move, each with what begins it if it's new."""
+"""The files to which sections move, each with its first lines if it's new."""
 _Edit: TypeAlias = tuple[int, int, str]
 _Goes: TypeAlias = dict[tuple[str, str], list[str]]
-"""The files to which what has an anchor in a file moves."""
+"""The new files of each anchor of a file."""
 _POINTER = re.compile(r"\s*Folded: ([^\r\n]*)(?: |\r?\n)\(read `([^`\n]+)`\)(?=\s|\Z)")
 _MOVED = re.compile(r"<!--\s*(folded from ([^\n#]+)#([\w.-]+):(?:\r?\n)?)(.*?)-->", re.DOTALL)
 _LABEL = re.compile(r"\[([^]\[\n]+)\](?!\(|\[[^]])")
@@ -56,7 +56,7 @@ class Mover:
     home: str
     names: Collection[str]
     changed: Changes = field(default_factory=dict)
-    """Files taken for changed already."""
+    """Changes that count as made."""
 
     def fold(self, places: Places) -> Changes:
         """Return what changes if marked sections, none inside another, are copied to files.
@@ -101,7 +101,7 @@ class Mover:
         """Return what changes if moved sections come back: those of these `keys`, or all.
 
         Raises:
-            ToolRefused: There is none, or it can't be told what it was.
+            ToolRefused: There is none, or what it was is ambiguous.
         """
         home, edits, goes = self._file(self.home), dict[str, list[_Edit]](), _Goes()
         every = ((one, _POINTER.match(home.text, one.body, one.own)) for one in home.sections)
@@ -190,7 +190,7 @@ class Mover:
         edits: Sequence[_Edit] = (),
         part: tuple[int, int, str] | None = None,
     ) -> str:
-        """Return a file with edits; or a part of it, as it has to be in the file that it's for."""
+        """Return a file with edits and mended links; or a part of it, as another file needs it."""
         paths = {path for path, _ in goes}
         if not (edits or part or any(basename(path) in file.text for path in paths)):
             return file.text

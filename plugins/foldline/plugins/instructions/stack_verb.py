@@ -26,7 +26,7 @@ in its order, when and why, what they cost in tokens, and what it doesn't read. 
 works on that file; otherwise what each session pays. Clients are started where you stand, editors
 on the repository. Only files of the repository are read. The rules are those of the clients'
 documentation: `--json` has the source of each and when it was read; what a source doesn't say
-clearly has a `?`. Of skills and agents, the names and descriptions are counted."""
+clearly has a `?`. Of skills and agents, only names and descriptions count."""
 
 
 def register(verbs: Verbs) -> None:

@@ -44,7 +44,7 @@ OF_OTHERS = re.compile(r"(?:^|/)(?:skills|templates?|fixtures?|testdata|examples
 _COPIED = re.compile(r"\.d\.[cm]?ts\Z|(?:^|/)(?:vendor|third[_-]party|node_modules)/").search
 _OF_PATHS = (Kind.PATH, Kind.GLOB)
 _MORE_SECONDS = 5.0
-"""How long after that what was found is looked for in the files."""
+"""How long after the deadline of the history names are still looked up in the files."""
 _MOST_FILES = 200
 _MOST_PARSED = 32
 _MOST_LINES = 20

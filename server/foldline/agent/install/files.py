@@ -57,7 +57,7 @@ def read(file: Path, root: Path | None = None) -> str | None:
 
 
 def write(changes: Sequence[Change], root: Path | None, *, dry_run: bool, note: str = "") -> None:
-    """Show how files change, and write them: in this order, none of them if one can't be written.
+    """Show how files change, and write them: in this order, or none if one can't be written.
 
     Raises:
         Refused: A file can't be written.
