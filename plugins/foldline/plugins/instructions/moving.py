@@ -39,11 +39,12 @@ _DEFINED = re.compile(r"^ *\[([^]\[\n]+)\]:", re.MULTILINE)
 
 
 class _Moved(NamedTuple):
-    """A section in the file that it moved to; `cut` goes with it."""
+    """A section in the file that it moved to; `cut` goes with it, `heading` is as it moved."""
 
     file: InstructionFile
     mark: re.Match[str]
     summary: str
+    heading: list[tuple[int, int]]
     text: tuple[int, int]
     cut: _Edit
 
@@ -134,10 +135,10 @@ class Mover:
         edits[self.home], titles, changes = [], {*titles, f"# {basename(self.home)}"}, Changes()
         for (section, match), copies in zip(stubs, found, strict=True):
             titles.add(self._title(section))
-            own = {
-                self._mended(one.file, goes, [(*one.mark.span(1), "fold:")], (*one.text, self.home))
-                for one in copies
-            }
+            own, heading = set[str](), home.text[section.start : section.body]
+            for one in copies:
+                cuts = [(*one.mark.span(1), "fold:"), *((*at, heading) for at in one.heading)]
+                own.add(self._mended(one.file, goes, cuts, (*one.text, self.home)))
             if len(own) > 1:
                 where = f"{self.home}:{home.line(section.start)}"
                 differing = " and ".join(one.file.path for one in copies)
@@ -243,8 +244,9 @@ def _moved(file: InstructionFile) -> Iterator[_Moved]:
         # A line end was put around it.
         begin = max(start - 1 - (file.text[max(start - 2, 0) : start] == "\r\n"), 0)
         stop = end + (2 * file.text.startswith("\r\n", end) or file.text.startswith("\n", end))
-        summary = " ".join(match[4].split())
-        yield _Moved(file, match, summary, (start, end), (begin, stop, ""))
+        summary, is_same = " ".join(match[4].split()), match[3].split(".")[-1] == section.path[-1]
+        heading = [(start, section.body)] * is_same
+        yield _Moved(file, match, summary, heading, (start, end), (begin, stop, ""))
 
 
 @lru_cache(maxsize=64)
