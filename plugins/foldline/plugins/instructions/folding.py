@@ -67,20 +67,20 @@ def run(options: Namespace) -> int:
 
 def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
     root, files = folder.root, folder.access.file_backend
-    every = [one.path for one in files.walk_folder(".")]
-    if options.paths and not any(matches(glob, one) for glob in options.paths for one in every):
+    paths = [stamp.path for stamp in files.walk_folder(".")]
+    if options.paths and not any(matches(glob, path) for glob in options.paths for path in paths):
         raise Refused(f"--paths {' '.join(options.paths)}: no file in {root} matches")
     # Other Markdown may link to what moves.
-    names = {path for path in every if path.endswith(".md")}
+    names = {path for path in paths if path.endswith(".md")}
     names |= {one.relative_to(root).as_posix() for one in instruction_files(folder)}
     mover, places = Mover(files, file.path, names), Places()
     chosen = [file.section(key) for key in options.section]
     options.client = options.client or settings_clients(options.file)
     if options.unfold:
-        changes = mover.unfold([one.key for one in chosen])
+        changes = mover.unfold([section.key for section in chosen])
     else:
-        sections = [one for one in file.sections if one in chosen] or file.folded
-        for section in (one for one in sections if not one.summary):
+        sections = [section for section in file.sections if section in chosen] or file.folded
+        for section in (section for section in sections if not section.summary):
             place = f"{file.path}:{file.line(section.start)}"
             raise Refused(f"{place} has no mark: write <!-- fold: what it tells --> below it")
         if not sections:
@@ -130,7 +130,8 @@ def _places(
         is_fit = target.is_relative_to(folder.root) and target.suffix in (".md", ".mdc")
         if not is_fit or target == folder.root / file.path:
             raise Refused(f"--to {options.to}: name another file in {folder.root}, as DIR/NAME.md")
-        return {one: [(target.relative_to(folder.root).as_posix(), "")] for one in sections}
+        path = target.relative_to(folder.root).as_posix()
+        return {section: [(path, "")] for section in sections}
     rule, name = options.to_rule, options.to_rule or options.to_skill
     if not re.fullmatch(r"\w[\w-]*", name):
         raise Refused(f"{name!r} isn't a name: letters, digits and hyphens")
@@ -175,9 +176,9 @@ def _costs(
     before = list(stacks(folder, clients, beside))
     for name, text in changes.items():
         files.set_overlay(name, text or "")
-    moved = shown(sum(count(file.whole_text(one)) for one in places))
+    moved = shown(sum(count(file.whole_text(section)) for section in places))
     for old, new in zip(before, stacks(folder, clients, beside), strict=True):
-        if any(one.path == file.path for one in old.files):
+        if any(loaded.path == file.path for loaded in old.files):
             paid, cost = old.base + old.added, new.base + new.added
             more = ", which is no less" * (bool(places) and cost >= paid)
             rest = f"; {moved} on demand" * bool(places)

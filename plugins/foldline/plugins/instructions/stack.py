@@ -326,7 +326,7 @@ class _Stack:
         why = f"{by} is read instead"
         if not repair and (file := self.read(path)):
             # A file that imports what is read instead of it hides nothing.
-            by = "" if any(by == one for one, *_ in imported(file, path)) else by
+            by = "" if any(by == name for name, *_ in imported(file, path)) else by
         self._leave_out(path, why, by=by, repair=repair)
 
     @contextmanager
