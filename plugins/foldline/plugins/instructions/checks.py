@@ -111,7 +111,7 @@ def _without_files(
     for key in sorted(said.keys() & {rule.patterns for _, rule, _ in rules}):
         globs = () if said[key].is_open else tuple(globs_of(said[key].items))
         if globs and not any(tree.matching(glob, dirname(file.path)) for glob in globs):
-            message = f"No file here matches `{', '.join(globs)}`: the rule never loads."
+            message = f"No file that git doesn't ignore matches `{', '.join(globs)}`."
             yield report(Code.SWITCHED_OFF_INSTRUCTIONS, message, at(*said[key].place))
 
 

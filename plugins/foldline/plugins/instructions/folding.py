@@ -69,7 +69,7 @@ def _move(options: Namespace, folder: Folder, file: InstructionFile) -> int:
     root, files = folder.root, folder.access.file_backend
     paths = [stamp.path for stamp in files.walk_folder(".")]
     if options.paths and not any(matches(glob, path) for glob in options.paths for path in paths):
-        raise Refused(f"--paths {' '.join(options.paths)}: no file in {root} matches")
+        raise Refused(f"--paths {' '.join(options.paths)}: no file that git doesn't ignore matches")
     # Other Markdown may link to what moves.
     names = {path for path in paths if path.endswith(".md")}
     names |= {one.relative_to(root).as_posix() for one in instruction_files(folder)}
