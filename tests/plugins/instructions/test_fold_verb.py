@@ -220,7 +220,7 @@ def test_what_costs_more_is_said(repository: Path, capsys: pytest.CaptureFixture
         (["AGENTS.md", "--to-rule", "x", "--paths", "*", "--client", "codex"], "name the client"),
         (["AGENTS.md", "--to-rule", "old", "--paths", "*"], "old.md already exists: choose"),
         (["AGENTS.md", "--to-rule", "../x", "--paths", "*"], "isn't a name"),
-        (["AGENTS.md", "--to-rule", "x", "--paths", "scr/**", "b"], "--paths scr/** b: no file that git"),
+        (["AGENTS.md", "--to-rule", "x", "--paths", "scr/**", "b"], "scr/** b: no file that git"),
         (["AGENTS.md", "--to-skill", "Data"], "isn't a name: small letters"),
         (["AGENTS.md", "--to", "x.md", "--section", "rules"], "AGENTS.md:1 has no mark"),
         (["AGENTS.md", "--to", "x.md", "--section", "date"], "has no section 'date'"),
